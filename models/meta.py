@@ -77,10 +77,22 @@ class Field:
 
 
 FIELDS: tuple[Field, ...] = (
-    Field("seq", 16, "nic_ingress", ("nic_egress", "rx_buffer", "tx_sched"), "sequence number of the frame at its port and direction"),
+    Field(
+        "seq",
+        16,
+        "nic_ingress",
+        ("nic_egress", "rx_buffer", "tx_sched"),
+        "sequence number of the frame at its port and direction",
+    ),
     Field("port", 8, "nic_ingress", ("host",), "port at which the frame came in"),
     Field("direction", 1, "nic_ingress", ("host",), "0 received, 1 to be transmitted"),
-    Field("tclass", 3, "nic_ingress", ("host",), "priority class, set once from the outermost headers (0 until parser lands)"),
+    Field(
+        "tclass",
+        3,
+        "nic_ingress",
+        ("host",),
+        "priority class, set once from the outermost headers (0 until parser lands)",
+    ),
     Field("queue", 8, "nic_ingress", ("nic_egress",), "host queue"),
     Field("timestamp", 64, "nic_ingress", ("host",), "`now` in ns at the frame's first beat"),
 )
@@ -102,7 +114,7 @@ _OFFSETS = _offsets()
 
 
 def pack(values: Mapping[str, int]) -> int:
-    """Fields by name to the word; a missing field is 0. KeyError: no such field. ValueError: too large for its field."""
+    """Fields by name to the word; a missing field is 0. KeyError: no such field. ValueError: larger than its field."""
     word = 0
     for name, value in values.items():
         low, width = _OFFSETS[name]
@@ -118,14 +130,23 @@ def unpack(word: int) -> dict[str, int]:
 
 
 def verilog_header() -> str:
-    """Text of ``rtl/lib/meta.vh``: META_W, each field as MF_<NAME> (a part-select), _LSB and _W, each code as CODE_<NAME>."""
-    lines = ["// Generated from models/meta.py by `make generate`: do not edit.", "`ifndef NICLOOP_META_VH", "`define NICLOOP_META_VH"]
+    """Text of ``rtl/lib/meta.vh``: META_W, each field as MF_<NAME> (a part-select), MF_<NAME>_LSB and MF_<NAME>_W, each
+    code as CODE_<NAME>."""
+    lines = [
+        "// Generated from models/meta.py by `make generate`: do not edit.",
+        "`ifndef NICLOOP_META_VH",
+        "`define NICLOOP_META_VH",
+    ]
     lines.append(f"`define META_W {META_W}")
     for field in FIELDS:
         low, width = _OFFSETS[field.name]
         name = field.name.upper()
         lines.append(f"// {field.doc}; writer: {field.writer}")
-        lines += [f"`define MF_{name} {low + width - 1}:{low}", f"`define MF_{name}_LSB {low}", f"`define MF_{name}_W {width}"]
+        lines += [
+            f"`define MF_{name} {low + width - 1}:{low}",
+            f"`define MF_{name}_LSB {low}",
+            f"`define MF_{name}_W {width}",
+        ]
     lines += [f"`define CODE_{code.name} 8'd{code.value}" for code in Code]
     lines.append("`endif")
     return "\n".join(lines) + "\n"
