@@ -1,0 +1,145 @@
+"""Fixtures and options that all tests share.
+
+Fixtures: `sim` (one run per simulator), `simulate` (builds, runs and checks a bench), `target` (one run per target),
+`seed`, `material`, `tshark`. Options: --sim, --target, --seed, --regress. See docs/testing.md.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import random
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.plugin import skips
+
+pytest_plugins = ["tests.plugin.testplan"]
+
+ROOT = Path(__file__).resolve().parent.parent
+SIMULATORS = {"verilator": "verilator", "icarus": "iverilog"}
+TARGETS = ("model", "cocotb")
+FIXED_SEED = 1
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("nicloop")
+    group.addoption("--sim", choices=sorted(SIMULATORS), help="run only on this simulator (default: on each)")
+    group.addoption("--target", choices=TARGETS, help="run scenarios only on this target (default: on each)")
+    group.addoption(
+        "--seed", type=int, help=f"seed (default: NICLOOP_SEED, else {FIXED_SEED}, with --regress a fresh one)"
+    )
+    group.addoption("--regress", action="store_true", help="also run the tests marked regress, with a fresh seed")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "regress: a long test or a sweep that only `make regress` runs")
+    if config.option.seed is None:
+        fresh = random.SystemRandom().randrange(1, 2**31) if config.option.regress else FIXED_SEED
+        config.option.seed = int(os.environ.get("NICLOOP_SEED") or fresh)
+    if "hypothesis" in sys.modules or config.pluginmanager.has_plugin("hypothesispytest"):
+        _configure_hypothesis(config)
+
+
+def _configure_hypothesis(config: pytest.Config) -> None:
+    """One seed for everything; no example database, so that a run depends on its seed alone."""
+    import hypothesis
+
+    hypothesis.settings.register_profile("nicloop", database=None, deadline=None, print_blob=False)
+    hypothesis.settings.load_profile("nicloop")
+    if config.getoption("--hypothesis-seed") is None:
+        config.option.hypothesis_seed = str(config.option.seed)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"nicloop: seed {config.option.seed} (the same run again: --seed {config.option.seed})"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    terminalreporter.write_line(f"seed {config.option.seed}")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    wanted = {"sim": config.option.sim, "target": config.option.target}
+    kept, dropped = [], []
+    for item in items:
+        parameters = getattr(getattr(item, "callspec", None), "params", {})
+        other = any(value and parameters.get(name, value) != value for name, value in wanted.items())
+        long = item.get_closest_marker("regress") is not None and not config.option.regress
+        (dropped if other or long else kept).append(item)
+    if dropped:
+        items[:] = kept
+        config.hook.pytest_deselected(items=dropped)
+
+
+@pytest.fixture
+def seed(request: pytest.FixtureRequest) -> int:
+    """The seed of this session."""
+    return int(request.config.option.seed)
+
+
+@pytest.fixture(params=list(SIMULATORS))
+def sim(request: pytest.FixtureRequest) -> str:
+    """The name of the simulator: the test runs once for each, and is skipped where one is not installed."""
+    name = str(request.param)
+    if not skips.find_tool(SIMULATORS[name]):
+        skips.missing_tool(SIMULATORS[name])
+    return name
+
+
+@pytest.fixture(params=list(TARGETS))
+def target(request: pytest.FixtureRequest) -> str:
+    """The name of the target: the test runs once for each."""
+    return str(request.param)
+
+
+@pytest.fixture
+def simulate(request: pytest.FixtureRequest, seed: int) -> Callable[..., Any]:
+    """`tb.build.simulate` with the session's seed and the test's `sim`; records the run for the test plan and checks it.
+
+    Call it as `simulate(design, "tb.lib.bench_x")`; keywords as in `tb.build.simulate`. Returns the `Run`. Raises
+    `SimulationFailed` when a cocotb test failed.
+    """
+    # Imported late: build is needed only where something is simulated, and pytest rewrites the plugin's asserts first.
+    from tb import build
+    from tests.plugin.testplan import recorder
+
+    # A test that asks for `sim` and forgets to pass it on would otherwise run twice under Verilator.
+    simulator = request.getfixturevalue("sim") if "sim" in request.fixturenames else "verilator"
+    if simulator == "verilator" and not skips.find_tool("verilator"):
+        skips.missing_tool("verilator")
+
+    def run(design: Any, bench: str, **options: Any) -> Any:
+        options.setdefault("sim", simulator)
+        options.setdefault("seed", seed)
+        result = build.simulate(design, bench, **options)
+        recorder(request.config).record(request.node.nodeid, bench, options["sim"], result.tests, result.coverage)
+        result.check()
+        return result
+
+    run.__signature__ = inspect.signature(build.simulate)  # type: ignore[attr-defined]
+    return run
+
+
+@pytest.fixture(scope="session")
+def material() -> Path:
+    """The folder of published vectors and captures."""
+    folder = skips.find_material(ROOT)
+    if folder is None:
+        skips.missing_material("NICLOOP_MATERIAL")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tshark() -> Iterator[str]:
+    """The path of tshark."""
+    path = shutil.which("tshark")
+    if path is None:
+        skips.missing_tool("tshark")
+    yield path
