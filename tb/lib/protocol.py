@@ -1,0 +1,109 @@
+"""Protocol checker of any stream: raises an AssertionError with the stream's name, the cycle and what was wrong.
+
+It reads every signal once a cycle, so it belongs in protocol benches and not where volume matters. The rules are those
+of docs/architecture.md section 2 (AMBA 4 AXI4-Stream, IHI 0051A, sections 2.2.1 and 2.7 stand behind them):
+
+* ``tvalid``, once high, stays until ``tready``, and the beat stays as it is meanwhile;
+* ``tkeep`` is all ones before the last beat, contiguous from lane 0 and not zero on the last;
+* nothing that is valid is X or Z (four-state simulators): ``tvalid`` and ``tready`` always, ``tlast``, ``tkeep`` and
+  the kept lanes with each beat, ``tuser`` with the last, ``meta`` and ``dest`` with the first;
+* the device drives neither ``tvalid`` nor ``tready`` in a cycle that follows an edge with reset high.
+"""
+
+from __future__ import annotations
+
+import cocotb
+from cocotb.handle import HierarchyObject, LogicObject
+from cocotb.triggers import RisingEdge
+
+from tb.lib.clock import cycle
+
+__all__ = ["ProtocolChecker"]
+
+
+class ProtocolChecker:
+    """Checks stream ``name`` of ``entity`` from its construction to the end of the test.
+
+    ``output``: the device drives ``tvalid`` (true) or ``tready`` (false); by default true for names that start with
+    ``m_``. ``beats``, ``frames`` and ``stalls`` count what was seen, so that a test can tell that something was.
+    """
+
+    def __init__(
+        self, entity: HierarchyObject, name: str, clock: LogicObject, reset: LogicObject, *, output: bool | None = None
+    ) -> None:
+        self.name = name
+        self.output = name.startswith("m_") if output is None else output
+        self.beats = self.frames = self.stalls = 0
+        self._clock, self._reset = clock, reset
+        for signal in ("tvalid", "tready", "tdata", "tkeep", "tlast"):
+            setattr(self, f"_{signal}", getattr(entity, f"{name}_{signal}"))
+        self._tuser = getattr(entity, f"{name}_tuser", None)
+        self._first = [getattr(entity, f"{name}_{s}") for s in ("meta", "dest") if hasattr(entity, f"{name}_{s}")]
+        self._width = len(self._tdata) // 8
+        self._task = cocotb.start_soon(self._run())
+
+    def stop(self) -> None:
+        """Stop checking."""
+        self._task.cancel()
+
+    def _fail(self, what: str) -> None:
+        raise AssertionError(f"{self.name}: cycle {cycle(self._clock)}: {what}")
+
+    def _beat(self, first: bool) -> tuple[str, ...]:
+        """What is valid of the beat on the stream, as binary strings, after checks of ``tkeep`` and of X."""
+        last, keep, data = str(self._tlast.value), str(self._tkeep.value), str(self._tdata.value)
+        if last not in ("0", "1"):
+            self._fail(f"tlast is {last} while tvalid is 1")
+        if keep.strip("01"):
+            self._fail(f"tkeep is {keep} while tvalid is 1")
+        lanes = keep.count("1")
+        if keep != "0" * (self._width - lanes) + "1" * lanes or not lanes:
+            self._fail(f"tkeep {keep} is not contiguous from lane 0, or zero")
+        if last == "0" and lanes != self._width:
+            self._fail(f"tkeep {keep} is not all ones before the last beat")
+        parts = [last, keep, data[len(data) - 8 * lanes :]]
+        if last == "1" and self._tuser is not None:
+            parts.append(str(self._tuser.value))
+        if first:
+            parts += [str(handle.value) for handle in self._first]
+        for part in parts:
+            if part.strip("01"):
+                self._fail(f"X or Z in a valid beat: {part}")
+        return tuple(parts)
+
+    async def _run(self) -> None:
+        edge = RisingEdge(self._clock)
+        was_reset = None
+        waiting: tuple[str, ...] | None = None
+        first = True
+        while True:
+            await edge
+            valid, ready, reset = str(self._tvalid.value), str(self._tready.value), str(self._reset.value)
+            if was_reset is None and reset != "1":
+                continue
+            if was_reset:
+                if valid != "0" and self.output:
+                    self._fail(f"tvalid is {valid} in reset")
+                if ready != "0" and not self.output:
+                    self._fail(f"tready is {ready} in reset")
+            was_reset = reset == "1"
+            if was_reset:
+                waiting, first = None, True
+                continue
+            if valid not in ("0", "1") or ready not in ("0", "1"):
+                self._fail(f"tvalid is {valid}, tready is {ready}")
+            if valid == "0":
+                if waiting is not None:
+                    self._fail("tvalid fell before tready")
+                continue
+            beat = self._beat(first)
+            if waiting is not None and beat != waiting:
+                self._fail(f"the beat changed before tready: {waiting} to {beat}")
+            if ready == "1":
+                self.beats += 1
+                first = beat[0] == "1"
+                self.frames += first
+                waiting = None
+            else:
+                self.stalls += 1
+                waiting = beat
