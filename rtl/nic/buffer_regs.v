@@ -7,11 +7,11 @@
 /*
  * Registers: Frame buffer
  *
- * Latency: reg_ack rises in the cycle after reg_req (a register kept outside: in the cycle after its own ack).
+ * Latency: reg_ack rises in the cycle after reg_req (a register kept outside: the cycle after its own ack).
  * A write has taken effect in the cycle of reg_ack. Throughput: one access every two cycles.
- * reg_error with reg_ack: no register at this address. A write to what software cannot write does nothing and
- * is no error. Rules of 64-bit registers: docs/registers.md. A 64-bit register kept outside gives its words by
- * `_word`, and latches word 1 itself when word 0 is read.
+ * reg_error with reg_ack: no register at this address. A write to what software cannot write does nothing
+ * and is no error. Rules of 64-bit registers: docs/registers.md. A 64-bit register kept outside gives its
+ * words by `_word`, and latches word 1 itself when word 0 is read.
  *
  *   0x0000 id, 32 bit
  *            7:0 block: constant

@@ -14,7 +14,7 @@ from enum import Enum
 from pathlib import Path
 
 from systemrdl.node import AddrmapNode, FieldNode, MemNode, Node, RegfileNode, RegNode
-from systemrdl.rdltypes import AccessType, OnReadType, OnWriteType
+from systemrdl.rdltypes.builtin_enums import AccessType, OnReadType, OnWriteType
 
 from tb.registers.source import RdlError, elaborate, where
 
@@ -28,7 +28,7 @@ ADDRESS_BITS = 14
 _DOCUMENTATION = {"name", "desc", "encode"}
 _FIELD_PROPERTIES = _DOCUMENTATION | {
     "sw", "hw", "reset", "rclr", "woclr", "onread", "onwrite", "hwset", "singlepulse", "counter", "incrwidth",
-    "incrsaturate", "strap", "fieldwidth", "donttest", "dontcompare",
+    "incrsaturate", "strap", "fieldwidth",
 }  # fmt: skip
 _REGISTER_PROPERTIES = _DOCUMENTATION | {"regwidth", "accesswidth"}
 _GROUP_PROPERTIES = _DOCUMENTATION | {"littleendian", "lsb0", "alignment", "addressing"}
@@ -42,7 +42,7 @@ _KEYWORDS = frozenset(
     pulsestyle_onevent pulsestyle_ondetect rcmos real realtime reg release repeat rnmos rpmos rtran rtranif0 rtranif1
     scalared showcancelled signed small specify specparam strong0 strong1 supply0 supply1 table task time tran tranif0
     tranif1 tri tri0 tri1 triand trior trireg unsigned use uwire vectored wait wand weak0 weak1 while wire wor xnor
-    xor""".split()
+    xor""".split()  # noqa: SIM905 - a paragraph of words reads better than a list of them
 )
 
 
@@ -127,12 +127,14 @@ class _Register:
     @property
     def latched(self) -> bool:
         """Whether a read of the low word must keep the high word for the read that follows."""
-        return not self.external and self.words == 2 and any(
-            item.volatile and item.low + item.width > BUS_BITS for item in self.fields
+        return (
+            not self.external
+            and self.words == 2
+            and any(item.volatile and item.low + item.width > BUS_BITS for item in self.fields)
         )
 
     def segments(self, word: int) -> Iterator[tuple[_Field, int, int, int]]:
-        """Parts of fields in a word, from bit 0 up: field, low and high bit within the field, low bit within the word."""
+        """Parts of fields in a word, from bit 0 up: field, low and high bit within it, low bit within the word."""
         base = word * BUS_BITS
         for item in self.fields:
             low, high = max(item.low, base), min(item.low + item.width, base + BUS_BITS) - 1
@@ -268,12 +270,14 @@ def _register(node: RegNode, prefix: str, base: int) -> Iterator[_Register]:
     if node.has_sw_writable and node.has_sw_readable is False and node.external:
         raise RdlError(f"{where(node)}: {path}: an external register must be readable")
     count = int(node.n_elements)
-    stride = int(node.array_stride) if node.is_array else bits // 8
+    stride = int(node.array_stride or 0) if node.is_array else bits // 8
     if node.is_array and len(node.array_dimensions or []) != 1:
         raise RdlError(f"{where(node)}: {path}: arrays have one dimension")
     address = base + int(node.raw_address_offset)
     if address % (bits // 8):
-        raise RdlError(f"{where(node)}: {path}: address {address:#x} is not a multiple of the register's {bits // 8} bytes")
+        raise RdlError(
+            f"{where(node)}: {path}: address {address:#x} is not a multiple of the register's {bits // 8} bytes"
+        )
     if node.external:
         size = count * stride
         if stride != bits // 8 or count & (count - 1) or address % size:
@@ -352,13 +356,26 @@ _BUS_PORTS = (
     _Port("output", 1, "reg_error"),
     _Port("output", BUS_BITS, "reg_rdata"),
 )
-_OWN_NAMES = ("clk", "rst", "ack_reg", "error_reg", "rdata_reg", "bus_access", "bus_read", "bus_write", "bus_word", "bus_unused")
+_OWN_NAMES = (
+    "clk",
+    "rst",
+    "ack_reg",
+    "error_reg",
+    "rdata_reg",
+    "bus_access",
+    "bus_read",
+    "bus_write",
+    "bus_word",
+    "bus_unused",
+)
 
 
 def _check_names(registers: list[_Register]) -> None:
     taken = {name: "the register port" for name in _OWN_NAMES} | {port.name: "the register port" for port in _BUS_PORTS}
     for register in registers:
-        names = [port.name for port in _ports(register)] + [f"{register.name}_{part}" for part in ("high_reg", "held_reg", "held_strb_reg", "select")]
+        names = [port.name for port in _ports(register)] + [
+            f"{register.name}_{part}" for part in ("high_reg", "held_reg", "held_strb_reg", "select")
+        ]
         names += [item.signal for item in register.fields if item.kind not in (Kind.CONSTANT, Kind.INPUT)]
         names += [f"{item.name}_sum" for item in register.fields if item.saturate]
         for name in names:
@@ -366,7 +383,9 @@ def _check_names(registers: list[_Register]) -> None:
             if name in _KEYWORDS:
                 raise RdlError(f"{where(register.node)}: {register.node.get_path()}: {name} is a Verilog keyword")
             if owner != register.node.get_path():
-                raise RdlError(f"{where(register.node)}: {register.node.get_path()}: the name {name} belongs to {owner} too")
+                raise RdlError(
+                    f"{where(register.node)}: {register.node.get_path()}: the name {name} belongs to {owner} too"
+                )
 
 
 def _address(register: _Register, word: int = 0) -> str:
@@ -418,10 +437,9 @@ def _storage(register: _Register) -> list[str]:
         lines.append("    end")
     else:
         lines.append(f"    if ({_hit('bus_write', register)}) begin")
-        lines += [
-            f"        if (reg_wstrb[{lane}]) {name}_held_reg[{8 * lane + 7}:{8 * lane}] <= reg_wdata[{8 * lane + 7}:{8 * lane}];"
-            for lane in range(4)
-        ]
+        for lane in range(4):
+            byte = f"[{8 * lane + 7}:{8 * lane}]"
+            lines.append(f"        if (reg_wstrb[{lane}]) {name}_held_reg{byte} <= reg_wdata{byte};")
         lines.append(f"        {name}_held_strb_reg <= {name}_held_strb_reg | reg_wstrb;")
         lines.append("    end")
         lines.append(f"    if ({_hit('bus_write', register, 1)}) begin")
@@ -441,7 +459,9 @@ def _storage(register: _Register) -> list[str]:
 def _event(item: _Field) -> list[str]:
     """A sticky bit, a pulse or a counter."""
     register, signal, lines = item.register, item.signal, [""]
-    lines.append(f"// {register.name}.{item.node.inst_name}: {item.kind.value}{', cleared by a read' if item.rclr else ''}")
+    lines.append(
+        f"// {register.name}.{item.node.inst_name}: {item.kind.value}{', cleared by a read' if item.rclr else ''}"
+    )
     lines.append(f"reg {_range(item.width)}{' ' if item.width > 1 else ''}{signal};")
     read = _hit("bus_read", register)
     written = _hit("bus_write", register)
@@ -456,7 +476,8 @@ def _event(item: _Field) -> list[str]:
         while left:
             length = min(left, 8 - at % 8)
             target = _select(signal, item.width, low, low + length - 1)
-            body.append(f"    if ({written} && reg_wstrb[{at // 8}]) {target} <= {_select('reg_wdata', BUS_BITS, at, at + length - 1)};")
+            source = _select("reg_wdata", BUS_BITS, at, at + length - 1)
+            body.append(f"    if ({written} && reg_wstrb[{at // 8}]) {target} <= {source};")
             at, left, low = at + length, left - length, low + length
     else:
         step = f"{register.name}_incr"
@@ -467,10 +488,18 @@ def _event(item: _Field) -> list[str]:
             total = f"{item.name}_sum"
             lines.append(f"wire [{item.width}:0] {total} = {{1'b0, {old}}} + {{1'b0, {step}}};")
             ones = f"{{{item.width}{{1'b1}}}}"
-            body.append(f"    {signal} <= {total}[{item.width}] ? {ones} : {_select(total, item.width + 1, 0, item.width - 1)};")
+            body.append(
+                f"    {signal} <= {total}[{item.width}] ? {ones} : {_select(total, item.width + 1, 0, item.width - 1)};"
+            )
         else:
             body.append(f"    {signal} <= {old} + {step};")
-    lines += ["", "always @(posedge clk) begin", *body, f"    if (rst) {signal} <= {_number(item.reset, item.width)};", "end"]
+    lines += [
+        "",
+        "always @(posedge clk) begin",
+        *body,
+        f"    if (rst) {signal} <= {_number(item.reset, item.width)};",
+        "end",
+    ]
     if item.output:
         lines.append(f"assign {item.name} = {signal};")
     return lines
@@ -495,8 +524,11 @@ def _external(register: _Register) -> list[str]:
     low = size.bit_length() - 1
     word = 1 if register.words == 2 else 0
     lines = ["", f"// {name}: kept outside, {'read and written' if register.writable else 'read'} through its own port"]
-    lines.append(f"wire {name}_select = reg_addr[13:{low}] == {ADDRESS_BITS - low}'h{register.address >> low:x};" if low < ADDRESS_BITS
-                 else f"wire {name}_select = 1'b1;")
+    lines.append(
+        f"wire {name}_select = reg_addr[13:{low}] == {ADDRESS_BITS - low}'h{register.address >> low:x};"
+        if low < ADDRESS_BITS
+        else f"wire {name}_select = 1'b1;"
+    )
     lines.append(f"assign {name}_req = {'bus_access' if register.writable else 'bus_read'} && {name}_select;")
     if register.writable:
         lines.append(f"assign {name}_write = reg_write;")
@@ -511,15 +543,29 @@ def _external(register: _Register) -> list[str]:
 
 def _response(registers: list[_Register]) -> list[str]:
     """The clocked process that answers: one cycle after the request, or after the acknowledge from outside."""
-    lines = ["", "// answer", "always @(posedge clk) begin", "    ack_reg <= bus_access;", "    if (bus_access) begin", "        error_reg <= 1'b0;"]
+    lines = [
+        "",
+        "// answer",
+        "always @(posedge clk) begin",
+        "    ack_reg <= bus_access;",
+        "    if (bus_access) begin",
+        "        error_reg <= 1'b0;",
+    ]
     lines.append("        case (bus_word)")
     for register in registers:
         if register.external:
             continue
         for word in range(register.words):
             value = f"{register.name}_high_reg" if word and register.latched else register.word(word)
-            lines.append(f"            {_address(register, word)}: rdata_reg <= {value};  // {register.name}{' (high)' if word else ''}")
-    lines += ["            default: begin", "                error_reg <= 1'b1;", "                rdata_reg <= 32'd0;", "            end", "        endcase"]
+            what = f"{register.name} (high)" if word else register.name
+            lines.append(f"            {_address(register, word)}: rdata_reg <= {value};  // {what}")
+    lines += [
+        "            default: begin",
+        "                error_reg <= 1'b1;",
+        "                rdata_reg <= 32'd0;",
+        "            end",
+        "        endcase",
+    ]
     for register in (item for item in registers if item.external):
         name = register.name
         lines.append(f"        if ({name}_select) begin")
@@ -537,7 +583,8 @@ def _table(registers: list[_Register]) -> list[str]:
         lines.append(f" *   {register.address:#06x} {register.name}{suffix}, {register.bits} bit{outside}")
         for item in register.fields:
             bits = f"{item.low + item.width - 1}:{item.low}" if item.width > 1 else f"{item.low}"
-            lines.append(f" *          {bits:>5} {item.node.inst_name}: {item.kind.value}{', cleared by a read' if item.rclr else ''}")
+            cleared = ", cleared by a read" if item.rclr else ""
+            lines.append(f" *          {bits:>5} {item.node.inst_name}: {item.kind.value}{cleared}")
     return lines
 
 
@@ -547,7 +594,8 @@ def export_node(node: AddrmapNode, source: str) -> str:
     registers = sorted(_registers(node), key=lambda register: register.address)
     for register in registers:
         if register.address + register.count * register.bits // 8 > 1 << ADDRESS_BITS:
-            raise RdlError(f"{where(register.node)}: {register.node.get_path()}: beyond the instance's {1 << ADDRESS_BITS:#x} bytes")
+            path = register.node.get_path()
+            raise RdlError(f"{where(register.node)}: {path}: beyond the instance's {1 << ADDRESS_BITS:#x} bytes")
     _check_names(registers)
 
     title = node.get_property("name") or node.inst_name
@@ -561,18 +609,25 @@ def export_node(node: AddrmapNode, source: str) -> str:
         "/*",
         f" * Registers: {title}",
         " *",
-        " * Latency: reg_ack rises in the cycle after reg_req (a register kept outside: in the cycle after its own ack).",
+        " * Latency: reg_ack rises in the cycle after reg_req (a register kept outside: the cycle after its own ack).",
         " * A write has taken effect in the cycle of reg_ack. Throughput: one access every two cycles.",
-        " * reg_error with reg_ack: no register at this address. A write to what software cannot write does nothing and",
-        " * is no error. Rules of 64-bit registers: docs/registers.md. A 64-bit register kept outside gives its words by",
-        " * `_word`, and latches word 1 itself when word 0 is read.",
+        " * reg_error with reg_ack: no register at this address. A write to what software cannot write does nothing",
+        " * and is no error. Rules of 64-bit registers: docs/registers.md. A 64-bit register kept outside gives its",
+        " * words by `_word`, and latches word 1 itself when word 0 is read.",
         " *",
         *_table(registers),
         " */",
         f"module {node.inst_name}_regs (",
     ]
-    groups: list[tuple[str, list[_Port]]] = [("", [_Port("input", 1, "clk"), _Port("input", 1, "rst")]), ("register port", list(_BUS_PORTS))]
-    groups += [(f"{register.name}{f'[{register.count}]' if register.count > 1 else ''} at {register.address:#06x}", ports) for register in registers if (ports := list(_ports(register)))]
+    groups: list[tuple[str, list[_Port]]] = [
+        ("", [_Port("input", 1, "clk"), _Port("input", 1, "rst")]),
+        ("register port", list(_BUS_PORTS)),
+    ]
+    groups += [
+        (f"{register.name}{f'[{register.count}]' if register.count > 1 else ''} at {register.address:#06x}", ports)
+        for register in registers
+        if (ports := list(_ports(register)))
+    ]
     last = groups[-1][1][-1]
     for title, ports in groups:
         if title:
@@ -619,7 +674,7 @@ def export_node(node: AddrmapNode, source: str) -> str:
 
 
 def export(path: Path, top: str | None = None) -> str:
-    """Verilog text for the addrmap ``top`` (named like the file when None) of ``path``. RdlError: file, line and reason."""
+    """Verilog text for the addrmap ``top`` (the file's stem when None) of ``path``. RdlError: file, line, reason."""
     node = elaborate(path, top)
     relative = os.path.relpath(path.resolve(), Path(__file__).resolve().parents[2])
     return export_node(node, relative if not relative.startswith("..") else path.name)

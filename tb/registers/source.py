@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from systemrdl import RDLCompiler
+from systemrdl.compiler import RDLCompiler
 from systemrdl.messages import MessagePrinter, RDLCompileError, Severity
 from systemrdl.node import AddrmapNode, Node
 from systemrdl.source_ref import DetailedFileSourceRef, FileSourceRef, SourceRefBase
@@ -47,7 +47,7 @@ def where(node: Node, name: str | None = None) -> str:
 
 
 def elaborate(path: Path, top: str | None = None) -> AddrmapNode:
-    """The elaborated addrmap ``top`` (the file's stem when None) of ``path``. RdlError: it does not compile, or warns."""
+    """The elaborated addrmap ``top`` (the file's stem when None) of ``path``. RdlError: an error or a warning."""
     collector = _Collector()
     compiler = RDLCompiler(message_printer=collector)
     try:

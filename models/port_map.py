@@ -1,0 +1,160 @@
+# Generated from rtl/nic/port.rdl by `make generate`: do not edit.
+# fmt: off
+# ruff: noqa: E501
+"""The register map of one port (types: models/registers.py)."""
+
+from models.registers import Access, Field, Register, RegisterMap
+
+__all__ = ["PORT"]
+
+PORT = RegisterMap("port", 0x100000, (
+    Register("nic.id", 0x00000, 32, (
+        Field("block", 0, 8, Access.RO, 0x0, False, "Block number: 0 is nic."),
+        Field("version", 8, 8, Access.RO, 0x1, False, "Version of the block."),
+        Field("state", 16, 2, Access.RO, 0x3, False, "0 absent, 1 left out, 2 stand-in, 3 present."),
+    ), "What stands at this address."),
+    Register("nic.scratch", 0x00004, 32, (
+        Field("value", 0, 32, Access.RW, 0x0, False, "Any value."),
+    ), "A word for software's own use; the port does nothing with it."),
+    Register("nic.control", 0x00008, 32, (
+        Field("rx_enable", 0, 1, Access.RW, 0x1, False, "0: received frames end as port_disabled."),
+        Field("tx_enable", 1, 1, Access.RW, 0x1, False, "0: frames to transmit end as port_disabled."),
+    ), "Switches of the port. Each is read at a frame's first beat."),
+    Register("nic.max_frame", 0x0000c, 32, (
+        Field("bytes", 0, 16, Access.RW, 0x257c, False, "Bytes."),
+    ), "Longest frame in either direction, in bytes without FCS; a longer one ends as oversize."),
+    Register("nic.status", 0x00010, 32, (
+        Field("idle", 0, 1, Access.RO, None, True, "No frame and no work is in the port."),
+        Field("ready", 1, 1, Access.RO, None, True, "All tables are clear after reset."),
+        Field("rx_account_lost", 2, 1, Access.W1C, 0x0, True, "A disposition of rx was lost: a FIFO of nic_account overflowed."),
+        Field("tx_account_lost", 3, 1, Access.W1C, 0x0, True, "The same for tx."),
+    ), "State of the port."),
+    Register("nic.time_increment", 0x00018, 64, (
+        Field("value", 0, 40, Access.RW, 0x400000000, False, "8 integer bits, 32 fractional bits; reset 4.0 ns (250 MHz)."),
+    ), "Nanoseconds that `now` grows by in a cycle, 8.32 fixed point. Write the low word, then the high one."),
+    Register("nic.now", 0x00020, 64, (
+        Field("ns", 0, 64, Access.RO, None, True, "Nanoseconds."),
+    ), "Time of the port."),
+    Register("nic.rx_frames_in", 0x00040, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames taken in from the wire at ingress, good and bad."),
+    Register("nic.rx_bytes_in", 0x00048, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Bytes of those frames, without FCS."),
+    Register("nic.rx_frames_out", 0x00050, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames handed to the host at egress."),
+    Register("nic.rx_bytes_out", 0x00058, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Bytes of those frames."),
+    Register("nic.tx_frames_in", 0x00060, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames taken in from the host at ingress, good and bad."),
+    Register("nic.tx_bytes_in", 0x00068, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Bytes of those frames."),
+    Register("nic.tx_frames_out", 0x00070, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames handed to the wire at egress."),
+    Register("nic.tx_bytes_out", 0x00078, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Bytes of those frames, without FCS."),
+    Register("nic.rx_disposition", 0x01000, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Frames that ended with this code."),
+    ), "Received frames by disposition code (models/meta.py).", 128, 8),
+    Register("nic.tx_disposition", 0x02000, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Frames that ended with this code."),
+    ), "Transmitted frames by disposition code.", 128, 8),
+    Register("mac_rx.id", 0x10000, 32, (
+        Field("block", 0, 8, Access.RO, 0x1, False, "Number of the block that belongs here."),
+        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
+        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+    ), "What stands at this address."),
+    Register("mac_tx.id", 0x14000, 32, (
+        Field("block", 0, 8, Access.RO, 0x1, False, "Number of the block that belongs here."),
+        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
+        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+    ), "What stands at this address."),
+    Register("parser_rx.id", 0x20000, 32, (
+        Field("block", 0, 8, Access.RO, 0x2, False, "Number of the block that belongs here."),
+        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
+        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+    ), "What stands at this address."),
+    Register("parser_tx.id", 0x24000, 32, (
+        Field("block", 0, 8, Access.RO, 0x2, False, "Number of the block that belongs here."),
+        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
+        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+    ), "What stands at this address."),
+    Register("parser_inner.id", 0x28000, 32, (
+        Field("block", 0, 8, Access.RO, 0x2, False, "Number of the block that belongs here."),
+        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
+        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+    ), "What stands at this address."),
+    Register("acl_rx.id", 0x30000, 32, (
+        Field("block", 0, 8, Access.RO, 0x3, False, "Number of the block that belongs here."),
+        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
+        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+    ), "What stands at this address."),
+    Register("acl_tx.id", 0x34000, 32, (
+        Field("block", 0, 8, Access.RO, 0x3, False, "Number of the block that belongs here."),
+        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
+        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+    ), "What stands at this address."),
+    Register("pfc_rx.id", 0x40000, 32, (
+        Field("block", 0, 8, Access.RO, 0x4, False, "Number of the block that belongs here."),
+        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
+        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+    ), "What stands at this address."),
+    Register("tx_sched.id", 0x44000, 32, (
+        Field("block", 0, 8, Access.RO, 0x4, False, "Block number: 4 is flow."),
+        Field("version", 8, 8, Access.RO, 0x1, False, "Version of the block."),
+        Field("state", 16, 2, Access.RO, 0x2, False, "2: a stand-in."),
+    ), "What stands at this address."),
+    Register("tx_sched.level", 0x44004, 32, (
+        Field("beats", 0, 16, Access.RO, None, True, "Beats."),
+    ), "Beats of 16 bytes held now."),
+    Register("tx_sched.peak", 0x44008, 32, (
+        Field("beats", 0, 16, Access.RO, None, True, "Beats."),
+    ), "Most beats ever held since reset."),
+    Register("rx_buffer.id", 0x48000, 32, (
+        Field("block", 0, 8, Access.RO, 0x4, False, "Block number: 4 is flow."),
+        Field("version", 8, 8, Access.RO, 0x1, False, "Version of the block."),
+        Field("state", 16, 2, Access.RO, 0x2, False, "2: a stand-in."),
+    ), "What stands at this address."),
+    Register("rx_buffer.level", 0x48004, 32, (
+        Field("beats", 0, 16, Access.RO, None, True, "Beats."),
+    ), "Beats of 16 bytes held now."),
+    Register("rx_buffer.peak", 0x48008, 32, (
+        Field("beats", 0, 16, Access.RO, None, True, "Beats."),
+    ), "Most beats ever held since reset."),
+    Register("ipsec_rx.id", 0x50000, 32, (
+        Field("block", 0, 8, Access.RO, 0x5, False, "Number of the block that belongs here."),
+        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
+        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+    ), "What stands at this address."),
+    Register("ipsec_tx.id", 0x54000, 32, (
+        Field("block", 0, 8, Access.RO, 0x5, False, "Number of the block that belongs here."),
+        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
+        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+    ), "What stands at this address."),
+    Register("tls_rx.id", 0x60000, 32, (
+        Field("block", 0, 8, Access.RO, 0x6, False, "Number of the block that belongs here."),
+        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
+        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+    ), "What stands at this address."),
+    Register("tls_tx.id", 0x64000, 32, (
+        Field("block", 0, 8, Access.RO, 0x6, False, "Number of the block that belongs here."),
+        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
+        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+    ), "What stands at this address."),
+    Register("roce.id", 0x70000, 32, (
+        Field("block", 0, 8, Access.RO, 0x7, False, "Number of the block that belongs here."),
+        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
+        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+    ), "What stands at this address."),
+    Register("roce_icrc.id", 0x78000, 32, (
+        Field("block", 0, 8, Access.RO, 0x7, False, "Number of the block that belongs here."),
+        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
+        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+    ), "What stands at this address."),
+))
