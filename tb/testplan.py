@@ -21,6 +21,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tb.toolchain import ROOT
+
 __all__ = [
     "EVERYTHING",
     "NOTHING",
@@ -518,9 +520,9 @@ def _uncovered(row: Row, ran: Ran) -> list[str]:
     return problems
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], root: Path = ROOT) -> int:
     """Print the plan, or the part of the named blocks; returns the exit code."""
-    plan = Plan.load(Path(__file__).resolve().parent.parent)
+    plan = Plan.load(root)
     rows = [row for row in plan.rows if not arguments or row.block in arguments]
     body = [[row.id, row.stage, str(len(row.tests)), str(len(row.cover)), row.clause, row.feature] for row in rows]
     print("\n".join(table(["row", "stage", "tests", "bins", "clause", "feature"], body)))

@@ -101,7 +101,7 @@ def target(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def simulate(request: pytest.FixtureRequest, seed: int) -> Callable[..., Any]:
-    """`tb.build.simulate` with the session's seed and the test's `sim`; records the run for the test plan and checks it.
+    """`tb.build.simulate` with the session's seed and the test's `sim`; records the run for the test plan, checks it.
 
     Call it as `simulate(design, "tb.lib.bench_x")`; keywords as in `tb.build.simulate`. Returns the `Run`. Raises
     `SimulationFailed` when a cocotb test failed.

@@ -52,6 +52,6 @@ def find_tool(tool: str) -> bool:
 
 
 def find_material(root: Path) -> Path | None:
-    """The folder of published vectors and captures: `$NICLOOP_MATERIAL`, else `../shared/material`; None without one."""
+    """The folder of published vectors and captures: `$NICLOOP_MATERIAL`, else `../shared/material`, else None."""
     folder = Path(os.environ.get("NICLOOP_MATERIAL") or root.parent / "shared" / "material")
     return folder if folder.is_dir() else None
