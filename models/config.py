@@ -209,6 +209,15 @@ class NicConfig:
                 ports[names[name]] = _port(_table(keys, path), path)
         return cls(tuple(ports))
 
+    def with_port(self, port: int = 0, **values: bool | int | float) -> NicConfig:
+        """The same with other values at one port. ConfigError: a value that is not accepted, or no such key or port."""
+        if not 0 <= port < PORTS:
+            raise ConfigError("no such port", key=f"port.{port}", accepted=f"0 to {PORTS - 1}")
+        ports = list(self.ports)
+        merged = {key.name: getattr(ports[port], key.name) for key in KEYS} | values
+        ports[port] = _port(merged, f"port.{port}")
+        return NicConfig(tuple(ports))
+
     def to_toml(self) -> str:
         """Text of a file that ``load`` reads back to an equal configuration; every key is written."""
         lines: list[str] = []

@@ -342,7 +342,7 @@ class Outcome:
     first_out       int64[n]   cycle in which tvalid of the first beat rose at the output; -1: never
     last_out        int64[n]   cycle of the handshake of the last beat at the output; -1: never
     cycles          int        cycles of the whole play
-    counters        dict       the port's counters at the end of the play, by register name
+    counters        dict       the port's counters as they read at the end of the play, by register name
                                ("rx_frames_in", "tx_disposition.BAD_FRAME"); only those that the device has read
     resets          int64[r]   cycles in which the device was put into reset during the play, rising
 

@@ -1,0 +1,800 @@
+"""The golden model of ``nic_port``: what must become of every frame, and in which cycle.
+
+Source: docs/architecture.md, section 4 (stages, order of precedence, registers). The port decides by a frame's length,
+its bad mark and two registers; what it passes, it passes unchanged to the other edge. Two things hang on timing and
+can't be told beforehand: whether ``rx_buffer`` had room, and what was in flight at a reset. These are taken from the
+device and held against bounds that its own cycles give.
+
+**Time inside the port.** A frame's first beat is taken by ``nic_ingress`` in cycle
+
+    e[k] = max(first_in[k] + 1, e[k-1] + max(4, beats[k-1]))
+
+since one register lies before it and it spends at least 4 cycles on a frame; its last beat in
+``l[k] = max(last_in[k] + 1, e[k] + beats[k] - 1)``. From there nothing stalls on the way into the buffer, and the first
+beat comes out in ``max(l[k] + rest, last_out of the frame delivered before + 1)``. For frames of 49 bytes and more,
+``l`` is ``last_in + 1`` and this is the formula of the architecture page.
+
+Volume is handled in numpy; ``reference_*`` are the same rules written a frame at a time, and a test proves them equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.config import NicConfig
+from models.frames import BEAT_BYTES, Batch, Edge, Int64, Outcome, UInt8, first_difference
+from models.meta import Code
+
+__all__ = [
+    "CYCLE_NS",
+    "INGRESS_CYCLES",
+    "REGISTERS",
+    "RX",
+    "SLOTS",
+    "TX",
+    "AddressError",
+    "Mismatch",
+    "NicPortModel",
+    "Pipeline",
+    "Prediction",
+    "direction_of",
+    "reference_code",
+    "reference_first_out",
+    "reference_held",
+]
+
+Bool = NDArray[np.bool_]
+
+CYCLE_NS = 4
+"""Length of a cycle of the core clock, in ns."""
+
+INGRESS_CYCLES = 4
+"""Fewest cycles that `nic_ingress` spends on a frame."""
+
+_ROOM_SLACK_BEATS = 4
+"""The buffer may learn a few cycles late that beats have left it, so that a frame is lost that just fitted."""
+_ROOM_SLACK_FRAMES = 2
+_STALL_SLACK = 32
+"""Cycles by which a frame may be late after the transmit buffer was full: what stands in the slots before it."""
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """One direction: registers before the buffer (ingress is the second of them) and behind it, and cycles from a
+    frame's last beat into the buffer to its first beat out of it."""
+
+    name: str
+    before: int
+    after: int
+    buffer: int = 2
+
+    @property
+    def after_last(self) -> int:
+        """Cycles from the handshake of a frame's last beat at the input to its first beat at the output."""
+        return self.before + self.buffer + self.after
+
+    @property
+    def elastic(self) -> int:
+        """Most beats that stand behind the buffer when the output stalls: two a register, and the buffer's own two."""
+        return 2 * self.after + self.buffer
+
+
+RX = Pipeline("rx", before=8, after=3)
+TX = Pipeline("tx", before=6, after=2)
+
+
+def direction_of(edge: int) -> Pipeline:
+    """The pipeline of frames that enter at this edge."""
+    return RX if edge == Edge.WIRE else TX
+
+
+SLOTS: dict[str, tuple[int, int, int, int]] = {
+    "nic": (0x0_0000, 0, 1, 3),
+    "mac_rx": (0x1_0000, 1, 0, 0),
+    "mac_tx": (0x1_4000, 1, 0, 0),
+    "parser_rx": (0x2_0000, 2, 0, 0),
+    "parser_tx": (0x2_4000, 2, 0, 0),
+    "parser_inner": (0x2_8000, 2, 0, 0),
+    "acl_rx": (0x3_0000, 3, 0, 0),
+    "acl_tx": (0x3_4000, 3, 0, 0),
+    "pfc_rx": (0x4_0000, 4, 0, 0),
+    "tx_sched": (0x4_4000, 4, 1, 2),
+    "rx_buffer": (0x4_8000, 4, 1, 2),
+    "ipsec_rx": (0x5_0000, 5, 0, 0),
+    "ipsec_tx": (0x5_4000, 5, 0, 0),
+    "tls_rx": (0x6_0000, 6, 0, 0),
+    "tls_tx": (0x6_4000, 6, 0, 0),
+    "roce": (0x7_0000, 7, 0, 0),
+    "roce_icrc": (0x7_8000, 7, 0, 0),
+}
+"""Instances by name: address, and what `id` says: block number, version, state (0 absent, 2 stand-in, 3 present)."""
+
+_COUNTERS = ("frames_in", "bytes_in", "frames_out", "bytes_out")
+
+REGISTERS: dict[str, tuple[int, int]] = {
+    "id": (0x00, 32),
+    "scratch": (0x04, 32),
+    "control": (0x08, 32),
+    "max_frame": (0x0C, 32),
+    "status": (0x10, 32),
+    "time_increment": (0x18, 64),
+    "now": (0x20, 64),
+    **{f"rx_{name}": (0x40 + 8 * i, 64) for i, name in enumerate(_COUNTERS)},
+    **{f"tx_{name}": (0x60 + 8 * i, 64) for i, name in enumerate(_COUNTERS)},
+    **{f"rx_disposition[{code}]": (0x1000 + 8 * code, 64) for code in range(128)},
+    **{f"tx_disposition[{code}]": (0x2000 + 8 * code, 64) for code in range(128)},
+}
+"""Registers of the instance `nic` (rtl/nic/nic.rdl): offset in bytes and width in bits."""
+
+_WORDS: dict[int, tuple[str, int]] = {
+    offset + 4 * word: (name, word) for name, (offset, width) in REGISTERS.items() for word in range(width // 32)
+}
+_CODES = frozenset(int(code) for code in Code)
+_WRITABLE = {"scratch": 0xFFFF_FFFF, "control": 3, "max_frame": 0xFFFF, "time_increment": (1 << 40) - 1}
+
+
+class AddressError(LookupError):
+    """There is no register at this address: the port answers DECERR."""
+
+    def __init__(self, address: int) -> None:
+        super().__init__(f"no register at address {address:#07x}")
+        self.address = address
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What must become of a batch of n frames, m of which come out: ``code`` and ``queue`` uint8[n], ``source``
+    int64[m] (index of each frame out; those of one edge in order) and ``frames``, the frames out."""
+
+    code: UInt8
+    queue: UInt8
+    source: Int64
+    frames: Batch
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """One way in which a device differs from the model. ``frame``: index in the batch, -1: no frame in is concerned;
+    ``cycle``: where in the play to look, -1: unknown."""
+
+    frame: int
+    what: str
+    expected: Any
+    got: Any
+    cycle: int = -1
+
+    def __str__(self) -> str:
+        where = f"frame {self.frame}: " if self.frame >= 0 else ""
+        when = f" (cycle {self.cycle})" if self.cycle >= 0 else ""
+        return f"{where}{self.what}: expected {self.expected}, got {self.got}{when}"
+
+
+def reference_code(edge: int, length: int, bad: int, control: int, max_frame: int, buffer_beats: int) -> int:
+    """Code of one frame that meets an empty port: precedence as in `nic_ingress`, then what no buffer can hold."""
+    enabled = control >> (0 if edge == Edge.WIRE else 1) & 1
+    if not enabled:
+        return Code.PORT_DISABLED
+    if length > max_frame:
+        return Code.OVERSIZE
+    if bad:
+        return bad >> 1 or Code.BAD_FRAME
+    if -(-length // BEAT_BYTES) > buffer_beats:
+        return Code.OVERSIZE
+    return Code.DELIVERED
+
+
+def reference_first_out(
+    edge: int,
+    first_in: Sequence[int],
+    last_in: Sequence[int],
+    beats: Sequence[int],
+    last_out: Sequence[int],
+    resets: Sequence[int] = (),
+) -> list[int]:
+    """Cycle of the first beat out of each frame that entered at one edge, in order, a frame at a time. ``last_out`` is
+    -1 for a frame that is not delivered; the entry of such a frame is where it would have come out. After a reset the
+    port remembers nothing."""
+    pipeline = direction_of(edge)
+    cycles, free, previous, epoch = [], -1, -1, 0
+    for first, last, count, out in zip(first_in, last_in, beats, last_out, strict=True):
+        now = sum(reset < first for reset in resets)
+        if now != epoch:
+            epoch, free, previous = now, -1, -1
+        entry = max(first + 1, free)
+        free = entry + max(INGRESS_CYCLES, count)
+        end = max(last + 1, entry + count - 1)
+        cycles.append(max(end + pipeline.after_last - 1, previous + 1))
+        if out >= 0:
+            previous = out
+    return cycles
+
+
+def reference_held(
+    time: int, first_out: Sequence[int], last_out: Sequence[int], beats: Sequence[int]
+) -> tuple[int, int, int]:
+    """How many beats of delivered frames have not passed the output before cycle ``time``: the least and the most that
+    their cycles allow (a frame passes at most one beat a cycle), and how many of the frames have not passed whole."""
+    least = most = frames = 0
+    for first, last, count in zip(first_out, last_out, beats, strict=True):
+        if last < time:
+            continue
+        frames += 1
+        least += count if time <= first else max(1, count - (time - first))
+        most += min(count, last - time + 1)
+    return least, most, frames
+
+
+@dataclass(frozen=True)
+class _Lane:
+    """The frames of one edge that entered the port, in order, with their cycles as the device reports them."""
+
+    pipeline: Pipeline
+    index: Int64
+    first_in: Int64
+    last_in: Int64
+    beats: Int64
+    code: UInt8
+    first_out: Int64
+    last_out: Int64
+    epoch: Int64
+    entry: Int64
+    end: Int64
+
+    @classmethod
+    def of(cls, batch: Batch, outcome: Outcome, edge: Edge) -> _Lane:
+        index = np.flatnonzero((batch.edge == edge) & (outcome.first_in >= 0)).astype(np.int64)
+        first_in, beats = outcome.first_in[index], batch.beats[index]
+        # A frame that was cut by a reset has no last beat; it may have had any length up to its own.
+        last_in = np.where(outcome.last_in[index] < 0, first_in, outcome.last_in[index])
+        epoch = np.searchsorted(outcome.resets, first_in, "left").astype(np.int64)
+        spent = np.maximum(INGRESS_CYCLES, beats)
+        before = np.cumsum(spent) - spent
+        # Further apart than any two cycles of the play: what was before a reset never counts behind it.
+        apart = epoch * (int(np.max(first_in, initial=0)) + int(spent.sum()) + 2)
+        entry = np.maximum.accumulate(first_in + 1 - before + apart) - apart + before
+        return cls(
+            pipeline=direction_of(edge),
+            index=index,
+            first_in=first_in,
+            last_in=last_in,
+            beats=beats,
+            # A frame that came in bad may carry the reason of a drop that depends on timing; its own drop doesn't.
+            code=np.where(
+                (batch.bad[index] != 0) & (outcome.code[index] == batch.bad[index] >> 1),
+                np.uint8(Code.BAD_FRAME),
+                outcome.code[index],
+            ),
+            first_out=outcome.first_out[index],
+            last_out=outcome.last_out[index],
+            epoch=epoch,
+            entry=entry,
+            end=np.maximum(last_in + 1, entry + beats - 1),
+        )
+
+    @property
+    def delivered(self) -> Bool:
+        chosen: Bool = (self.code == Code.DELIVERED) & (self.last_out >= 0)
+        return chosen
+
+    def expected_first_out(self) -> Int64:
+        """As ``reference_first_out``."""
+        last_out = np.where(self.delivered, self.last_out, -1)
+        previous = np.full(len(last_out), -1, np.int64)
+        # Outputs of one edge follow each other, so the latest so far is that of the frame before.
+        previous[1:] = np.maximum.accumulate(last_out)[:-1]
+        return np.maximum(self.end + self.pipeline.after_last - 1, previous + 1)
+
+    def held(self, time: Int64) -> tuple[Int64, Int64, Int64]:
+        """For each frame k: of the delivered frames before it, at cycle time[k], as ``reference_held``."""
+        chosen = self.delivered
+        before: Int64 = np.cumsum(chosen) - chosen
+        first_out, beats = self.first_out[chosen], self.beats[chosen]
+        last_out = np.maximum.accumulate(self.last_out[chosen])
+        total = np.concatenate([[0], np.cumsum(beats)])
+        # Frame at is the first that has not passed whole; it is the only one that may have passed in part.
+        at = np.minimum(np.searchsorted(last_out, time, "left"), before)
+        whole = total[before] - total[at]
+        if not len(last_out):
+            return whole, whole, before - at
+        partial = at < before
+        safe = np.minimum(at, len(last_out) - 1)
+        left_least = np.clip(beats[safe] - (time - first_out[safe]), 1, beats[safe])
+        left_most = np.minimum(beats[safe], last_out[safe] - time + 1)
+        least = whole + np.where(partial, left_least - beats[safe], 0)
+        most = whole + np.where(partial, left_most - beats[safe], 0)
+        return least, most, before - at
+
+    def lost_before(self) -> tuple[Int64, Int64]:
+        """For each frame: beats and number of the frames before it, since the last reset, of which nobody knows when
+        they left (lost at a reset, or silently)."""
+        lost = (self.code == Code.RESET) | (self.code == Code.NONE)
+        start = np.searchsorted(self.epoch, self.epoch, "left")
+        sums = []
+        for values in (np.where(lost, self.beats, 0), lost.astype(np.int64)):
+            earlier: Int64 = np.cumsum(values) - values
+            sums.append(earlier - earlier[start])
+        return sums[0], sums[1]
+
+    def may_be_full(self, depth: int, frames: int) -> Bool:
+        """True where the buffer may have lacked room for the frame, by the most that it can have held."""
+        first = self.entry + self.pipeline.before - 1
+        last = self.end + self.pipeline.before - 1
+        lost_beats, lost_frames = self.lost_before()
+        after, room = self.pipeline.after, depth - _ROOM_SLACK_BEATS
+        at_last = self.held(last + after)[1] + lost_beats + self.beats > room
+        # The beat before the last may have come much earlier than the last one, when more was held.
+        early = np.minimum(first + np.maximum(self.beats - 2, 0), last)
+        before_last = self.held(early + after)[1] + lost_beats + self.beats - 1 > room
+        slots = self.held(first + after)[2] + lost_frames + 1 > frames - _ROOM_SLACK_FRAMES
+        return at_last | before_last | slots
+
+    def must_be_full(self, depth: int, frames: int) -> Bool:
+        """True where the buffer certainly had no room for the frame's last beat, by the least that it can have held."""
+        least, _, count = self.held(self.end + self.pipeline.before - 1)
+        elastic = self.pipeline.elastic
+        return (least - elastic + self.beats > depth) | (count - elastic - 1 + 1 > frames)
+
+    def disturbed(self, depth: int, frames: int) -> Bool:
+        """True from a frame that may have met a full buffer until the pipeline has been empty again."""
+        n = len(self.index)
+        position = np.arange(n)
+        out_before = np.full(n, -1, np.int64)
+        out_before[1:] = np.maximum.accumulate(self.last_out)[:-1]
+        calm = np.maximum.accumulate(np.where(self.first_in > out_before, position, 0))
+        full = np.maximum.accumulate(np.where(self.may_be_full(depth, frames), position, -1))
+        return full >= calm
+
+
+class NicPortModel:
+    """One port: its registers, and what it does with frames.
+
+    ``config`` programs it (None: reset values); ``port`` is its number. The depths are those of the RTL's parameters
+    ``RX_BUFFER_BEATS``, ``TX_BUFFER_BEATS`` and ``BUFFER_FRAMES``.
+    """
+
+    def __init__(
+        self,
+        config: NicConfig | None = None,
+        port: int = 0,
+        *,
+        rx_buffer_beats: int = 2048,
+        tx_buffer_beats: int = 2048,
+        buffer_frames: int = 256,
+    ) -> None:
+        self.port = port
+        self.buffer_frames = buffer_frames
+        self._depth = {Edge.WIRE: rx_buffer_beats, Edge.HOST: tx_buffer_beats}
+        self._value = {"scratch": 0, **(config or NicConfig()).ports[port].registers()}
+        self._counters = self._zero_counters()
+        self._high: dict[str, int] = {}
+        self._time = 0
+        self._peak = {Edge.WIRE: 0, Edge.HOST: 0}
+
+    # -- registers ---------------------------------------------------------------------------------------------------
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """All counters by name: rx_frames_in, ..., tx_bytes_out, rx_disposition.<CODE>, tx_disposition.<CODE>."""
+        return dict(self._counters)
+
+    @property
+    def now_ns(self) -> int:
+        """The port's time."""
+        return self._time >> 32
+
+    def advance(self, cycles: int) -> None:
+        """Let so many cycles pass."""
+        self._time += cycles * self._value["time_increment"]
+
+    def read(self, address: int) -> int:
+        """A 32-bit register by its byte address in the port. Reading the low word of a 64-bit register latches the high
+        one. AddressError: there is none."""
+        slot, offset = self._locate(address)
+        if slot != "nic":
+            return self._read_slot(slot, offset)
+        name, word = _WORDS[offset]
+        if word == 1:
+            return self._high.get(name, 0) if name != "time_increment" else self._value[name] >> 32
+        value = self._read_value(name)
+        if REGISTERS[name][1] == 64:
+            self._high[name] = value >> 32 & 0xFFFF_FFFF
+        return value & 0xFFFF_FFFF
+
+    def write(self, address: int, value: int) -> None:
+        """Write a 32-bit register; what is read-only stays as it is. AddressError: there is none. ValueError: more than
+        32 bits."""
+        if not 0 <= value < 1 << 32:
+            raise ValueError(f"{value:#x} is not a 32-bit value")
+        slot, offset = self._locate(address)
+        name, word = _WORDS[offset] if slot == "nic" else ("", 0)
+        if name not in _WRITABLE:
+            return
+        mask = _WRITABLE[name]
+        kept = self._value[name] & ~(0xFFFF_FFFF << 32 * word)
+        self._value[name] = (kept | value << 32 * word) & mask
+
+    def _locate(self, address: int) -> tuple[str, int]:
+        for slot, (base, _, _, state) in SLOTS.items():
+            offset = address - base
+            if not 0 <= offset < 0x4000:
+                continue
+            known = _WORDS if slot == "nic" else (0, 4, 8) if state == 2 else (0,)
+            if offset in known:
+                return slot, offset
+        raise AddressError(address)
+
+    def _read_slot(self, slot: str, offset: int) -> int:
+        """`id` of a slot; `level` (nothing stays in the model's buffers) and `peak` of a buffer."""
+        if offset == 0:
+            _, block, version, state = SLOTS[slot]
+            return block | version << 8 | state << 16
+        return self._peak[Edge.WIRE if slot == "rx_buffer" else Edge.HOST] if offset == 8 else 0
+
+    def _read_value(self, name: str) -> int:
+        if name == "id":
+            return self._read_slot("nic", 0)
+        if name == "status":
+            return 0b11
+        if name == "now":
+            return self.now_ns
+        if name in self._value:
+            return self._value[name]
+        table, bracket, code = name.partition("[")
+        if not bracket:
+            return self._counters[name]
+        return self._counters.get(f"{table}.{_code_name(int(code.rstrip(']')))}", 0)
+
+    # -- what must happen --------------------------------------------------------------------------------------------
+
+    def latency_cycles(self, edge: int, length: int) -> int:
+        """Cycles from a frame's first beat in to its first beat out, for a frame alone in the port that comes without
+        gaps: B + 12 on rx, B + 9 on tx, B its beats."""
+        beats = -(-length // BEAT_BYTES)
+        return beats - 1 + direction_of(edge).after_last
+
+    def first_out_cycle(self, edge: int, last_in: int, previous_last_out: int) -> int:
+        """Cycle in which the first beat comes out of a frame of 49 bytes or more: ``last_in`` is the cycle of its last
+        beat in, ``previous_last_out`` that of the last beat out of the frame delivered before it (-1: there was none).
+        Shorter frames back to back wait in `nic_ingress` too: ``reference_first_out``."""
+        return max(last_in + direction_of(edge).after_last, previous_last_out + 1)
+
+    def predict(self, batch: Batch) -> Prediction:
+        """What must become of the frames where nothing is reset and ``rx_buffer`` always has room. ValueError: a frame
+        without a byte, or of another port."""
+        self._check_playable(batch)
+        code = self._codes(batch)
+        queue = np.where(batch.edge == Edge.HOST, batch.queue, 0).astype(np.uint8)
+        source = np.flatnonzero(code == Code.DELIVERED).astype(np.int64)
+        passed = batch.select(source)
+        out_edge = (1 - passed.edge).astype(np.uint8)
+        frames = Batch(
+            data=passed.data,
+            offset=passed.offset,
+            port=passed.port,
+            edge=out_edge,
+            time_ns=np.zeros(len(passed), np.int64),
+            queue=np.where(out_edge == Edge.HOST, queue[source], 0).astype(np.uint8),
+            bad=np.zeros(len(passed), np.uint8),
+            flags=np.zeros(len(passed), np.uint8),
+        )
+        return Prediction(code, queue, source, frames)
+
+    def _check_playable(self, batch: Batch) -> None:
+        for wrong, problem in (
+            (batch.lengths == 0, "has no byte, and no stream can carry that"),
+            (batch.port != self.port, f"is not of port {self.port}"),
+        ):
+            if wrong.any():
+                raise ValueError(f"frame {int(np.argmax(wrong))} {problem}")
+
+    def _codes(self, batch: Batch) -> UInt8:
+        """As ``reference_code``, for all frames."""
+        host = batch.edge == Edge.HOST
+        control, lengths = self._value["control"], batch.lengths
+        disabled = np.where(host, not control >> 1 & 1, not control & 1)
+        reason = batch.bad >> 1
+        depth = np.where(host, self._depth[Edge.HOST], self._depth[Edge.WIRE])
+        code = np.select(
+            [
+                disabled,
+                lengths > self._value["max_frame"],
+                batch.bad != 0,
+                batch.beats > depth,
+            ],
+            [Code.PORT_DISABLED, Code.OVERSIZE, np.where(reason == 0, Code.BAD_FRAME, reason), Code.OVERSIZE],
+            Code.DELIVERED,
+        )
+        return code.astype(np.uint8)
+
+    def play(self, batch: Batch) -> Outcome:
+        """The frames one after the other, each alone in its direction: it enters, without gaps, when its time has come
+        and the frame before it has left; nobody holds the outputs back. Counters and time move on. ValueError: as
+        ``predict``."""
+        prediction = self.predict(batch)
+        n, beats = len(batch), batch.beats
+        first_in, latency = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        for edge in Edge:
+            index = np.flatnonzero(batch.edge == edge)
+            latency[index] = beats[index] - 1 + direction_of(edge).after_last
+            taken = latency[index] + beats[index]
+            before = np.cumsum(taken) - taken
+            start = -(-batch.time_ns[index] // CYCLE_NS)
+            if len(index):
+                first_in[index] = np.maximum.accumulate(start - before) + before
+                delivered = prediction.code[index] == Code.DELIVERED
+                self._peak[edge] = max(self._peak[edge], int(np.max(beats[index], where=delivered, initial=0)))
+        delivered = prediction.code == Code.DELIVERED
+        first_out = np.where(delivered, first_in + latency, -1)
+        last_out = np.where(delivered, first_out + beats - 1, -1)
+        cycles = int(np.max(first_in + latency + beats, initial=0))
+        frames = prediction.frames
+        object.__setattr__(frames, "time_ns", first_out[prediction.source] * CYCLE_NS)
+        outcome = Outcome(
+            frames=frames,
+            source=prediction.source,
+            code=prediction.code,
+            queue=prediction.queue,
+            latency_cycles=np.where(delivered, latency, -1),
+            first_in=first_in,
+            last_in=first_in + beats - 1,
+            first_out=first_out,
+            last_out=last_out,
+            cycles=cycles,
+        )
+        for name, value in self.expected_counters(batch, outcome).items():
+            self._counters[name] += value
+        outcome.counters.update(self._counters)
+        self.advance(cycles)
+        return outcome
+
+    # -- what did happen ---------------------------------------------------------------------------------------------
+
+    def check(self, batch: Batch, outcome: Outcome, before: Mapping[str, int] | None = None) -> list[Mismatch]:
+        """Everything in which the outcome of a play differs from what must be, by frame; empty: nothing.
+
+        The sum of ``check_frames``, ``check_timing`` and ``check_counters`` (``before``: see there). A target without
+        cycles uses the first and the last.
+        """
+        found = self.check_frames(batch, outcome)
+        if len(outcome) == len(batch):
+            found += self.check_timing(batch, outcome) + self.check_counters(batch, outcome, before)
+        return sorted(found, key=lambda mismatch: mismatch.frame)
+
+    def check_frames(self, batch: Batch, outcome: Outcome) -> list[Mismatch]:
+        """Codes, queues, the bytes, edges, ports, marks and order of the frames out, and the accounting sum."""
+        if len(outcome) != len(batch):
+            return [Mismatch(-1, "frames in the outcome", len(batch), len(outcome))]
+        prediction = self.predict(batch)
+        found: list[Mismatch] = []
+        observed, expected = outcome.code, prediction.code
+        wire = batch.edge == Edge.WIRE
+        lost = observed == Code.RESET
+        allowed = (observed == expected) | (lost & (len(outcome.resets) > 0))
+        # A frame that the buffer could never hold is full or oversize, as the buffer sees it first.
+        unfit = (expected == Code.OVERSIZE) & (batch.beats > self._depth[Edge.WIRE])
+        allowed |= wire & (observed == Code.RX_BUFFER_FULL) & ((expected == Code.DELIVERED) | unfit)
+        self._report(found, outcome, "code", ~allowed, expected, observed, _code_name)
+        wrong = allowed & ~lost & (outcome.queue != prediction.queue)
+        self._report(found, outcome, "queue", wrong, prediction.queue, outcome.queue)
+        self._check_frames_out(batch, outcome, found)
+        self._check_sum(batch, outcome, found)
+        return found
+
+    def _report(
+        self,
+        found: list[Mismatch],
+        outcome: Outcome,
+        what: str,
+        wrong: Bool,
+        expected: Any,
+        got: Any,
+        show: Callable[[int], Any] = int,
+        index: Int64 | None = None,
+    ) -> None:
+        """A Mismatch for each True in ``wrong``; expected and got: one value, or one an entry; index: frames in of the
+        entries."""
+        shape = wrong.shape
+        expected, got = np.broadcast_to(expected, shape), np.broadcast_to(got, shape)
+        for i in np.flatnonzero(wrong):
+            frame = int(i if index is None else index[i])
+            cycle = -1
+            if frame >= 0:
+                cycle = int(max(outcome.first_in[frame], outcome.first_out[frame]))
+            found.append(Mismatch(frame, what, show(int(expected[i])), show(int(got[i])), cycle))
+
+    def _check_frames_out(self, batch: Batch, outcome: Outcome, found: list[Mismatch]) -> None:
+        source = outcome.source
+        known = np.flatnonzero(source >= 0)
+        for j in np.flatnonzero(source < 0):
+            edge = Edge(int(outcome.frames.edge[j])).name
+            found.append(Mismatch(-1, f"frame out {j} ({edge}) without a frame in", "none", "one"))
+        times = np.bincount(source[known], minlength=len(batch))
+        delivered = outcome.code == Code.DELIVERED
+        self._report(found, outcome, "times it came out", times != delivered, delivered, times)
+        source = source[known]
+        frames = outcome.frames if len(known) == len(outcome.frames) else outcome.frames.select(known)
+        to_host = frames.edge == Edge.HOST
+        for what, wrong, expected, got in (
+            ("edge out", frames.edge != 1 - batch.edge[source], 1 - batch.edge[source], frames.edge),
+            ("port out", frames.port != batch.port[source], batch.port[source], frames.port),
+            ("bad mark out", frames.bad != 0, 0, frames.bad),
+            ("queue of the frame out", to_host & (frames.queue != 0), 0, frames.queue),
+        ):
+            self._report(found, outcome, what, wrong, expected, got, index=source)
+        for side in Edge:
+            order = source[frames.edge == side]
+            latest = np.maximum.accumulate(order)
+            late = np.flatnonzero(order[1:] < latest[:-1]) + 1
+            for j in late:
+                cycle = int(outcome.first_out[order[j]])
+                text = f"before frame {latest[j - 1]}", f"behind frame {latest[j - 1]}"
+                found.append(Mismatch(int(order[j]), "order", *text, cycle))
+        self._check_bytes(batch, source, frames, outcome, found)
+
+    def _check_bytes(self, batch: Batch, source: Int64, frames: Batch, outcome: Outcome, found: list[Mismatch]) -> None:
+        expected = batch if len(source) == len(batch) and np.all(np.diff(source) == 1) else batch.select(source)
+        if np.array_equal(expected.offset, frames.offset) and np.array_equal(expected.data, frames.data):
+            return
+        same = expected.lengths == frames.lengths
+        suspects = set(np.flatnonzero(~same).tolist())
+        left, right = expected.select(same), frames.select(same)
+        touched = np.searchsorted(left.offset, np.flatnonzero(left.data != right.data), "right") - 1
+        suspects |= set(np.flatnonzero(same)[np.unique(touched)].tolist())
+        for j in sorted(suspects):
+            frame = int(source[j])
+            cycle = int(outcome.first_out[frame])
+            wanted, came = int(expected.lengths[j]), int(frames.lengths[j])
+            if wanted != came:
+                found.append(Mismatch(frame, "length", wanted, came, cycle))
+            at = first_difference(expected.select([j]), frames.select([j]))
+            if at is not None and at.left is not None and at.right is not None:
+                beat = cycle + at.offset // BEAT_BYTES if cycle >= 0 else -1
+                found.append(Mismatch(frame, f"byte {at.offset}", f"{at.left:#04x}", f"{at.right:#04x}", beat))
+
+    def _check_sum(self, batch: Batch, outcome: Outcome, found: list[Mismatch]) -> None:
+        """in + generated + copies = delivered + consumed + drops + in flight."""
+        source = outcome.source
+        generated = int(np.count_nonzero(source < 0))
+        copies = len(source) - generated - len(np.unique(source[source >= 0]))
+        counts = np.bincount(outcome.code, minlength=256)
+        consumed, drops, in_flight = int(counts[Code.CONSUMED]), int(counts[16:].sum()), int(counts[Code.NONE])
+        came, went = len(batch) + generated + copies, len(source) + consumed + drops + in_flight
+        if came != went:
+            left = f"{len(batch)} in + {generated} generated + {copies} copies = {came}"
+            right = f"{len(source)} delivered + {consumed} consumed + {drops} dropped + {in_flight} in flight = {went}"
+            found.append(Mismatch(-1, "accounting", left, right))
+
+    def check_timing(self, batch: Batch, outcome: Outcome) -> list[Mismatch]:
+        """Cycles: that they are possible at all, the exact cycle of each first beat out, latencies, and whether the
+        buffer had room for what it took and none for what it dropped."""
+        found: list[Mismatch] = []
+        beats, code = batch.beats, outcome.code
+        delivered, lost = code == Code.DELIVERED, code == Code.RESET
+        first_in, last_in = outcome.first_in, outcome.last_in
+        first_out, last_out = outcome.first_out, outcome.last_out
+        out = first_out >= 0
+        for what, wrong, expected, got in (
+            ("first_in (it never entered)", ~lost & (first_in < 0), 0, first_in),
+            ("last_in, at the earliest", ~lost & (first_in >= 0) & (last_in < first_in + beats - 1),
+             first_in + beats - 1, last_in),
+            ("first_out of a frame that is not delivered", out & ~delivered & ~lost, -1, first_out),
+            ("first_out (it never came out)", ~out & delivered, 0, first_out),
+            ("last_out, at the earliest", out & delivered & (last_out < first_out + beats - 1),
+             first_out + beats - 1, last_out),
+            ("cycles of the play, at least", np.maximum(last_in, last_out) >= outcome.cycles,
+             np.maximum(last_in, last_out) + 1, outcome.cycles),
+            ("latency_cycles", outcome.latency_cycles != np.where(delivered & out, first_out - first_in, -1),
+             np.where(delivered & out, first_out - first_in, -1), outcome.latency_cycles),
+        ):  # fmt: skip
+            self._report(found, outcome, what, wrong, expected, got)
+        if np.any(np.diff(outcome.resets) <= 0):
+            found.append(Mismatch(-1, "resets", "rising cycles", outcome.resets.tolist()))
+            return found
+        for edge in Edge:
+            self._check_lane(_Lane.of(batch, outcome, edge), edge, outcome, found)
+        return found
+
+    def _check_lane(self, lane: _Lane, edge: Edge, outcome: Outcome, found: list[Mismatch]) -> None:
+        depth, frames = self._depth[edge], self.buffer_frames
+
+        def report(what: str, wrong: Bool, expected: Any, got: Any) -> None:
+            self._report(found, outcome, what, wrong, expected, got, index=lane.index)
+
+        if not len(lane.index):
+            return
+        cut = outcome.last_in[lane.index] < 0
+        end_in = np.where(cut, lane.first_in, lane.last_in)
+        overlap = np.zeros(len(cut), np.bool_)
+        overlap[1:] = lane.first_in[1:] <= np.maximum.accumulate(end_in)[:-1]
+        report("first_in (the frame before is still entering)", overlap, np.append(-1, end_in[:-1]) + 1, lane.first_in)
+        sent = lane.delivered
+        chain = np.flatnonzero(sent)
+        overlap = np.zeros(len(cut), np.bool_)
+        overlap[chain[1:]] = lane.first_out[chain[1:]] <= lane.last_out[chain[:-1]]
+        earliest = np.zeros(len(cut), np.int64)
+        earliest[chain[1:]] = lane.last_out[chain[:-1]] + 1
+        report("first_out (the frame before is still leaving)", overlap, earliest, lane.first_out)
+
+        expected = lane.expected_first_out()
+        late = np.where(lane.disturbed(depth, frames), _STALL_SLACK, 0) if edge == Edge.HOST else 0
+        wrong = sent & ((lane.first_out < expected) | (lane.first_out > expected + late))
+        report("first_out", wrong, expected, lane.first_out)
+        if edge == Edge.WIRE:
+            dropped = lane.code == Code.RX_BUFFER_FULL
+            unneeded = dropped & ~lane.may_be_full(depth, frames)
+            for i in np.flatnonzero(unneeded):
+                most = int(lane.held(lane.end + lane.pipeline.before - 1 + lane.pipeline.after)[1][i])
+                text = f"room for {lane.beats[i]} beats beside at most {most} of {depth}"
+                found.append(Mismatch(int(lane.index[i]), "drop for want of room", text, "RX_BUFFER_FULL",
+                                      int(lane.first_in[i])))  # fmt: skip
+            for i in np.flatnonzero(sent & lane.must_be_full(depth, frames)):
+                least = int(lane.held(lane.end + lane.pipeline.before - 1)[0][i]) - lane.pipeline.elastic
+                text = f"no room for {lane.beats[i]} beats beside at least {least} of {depth}"
+                found.append(Mismatch(int(lane.index[i]), "delivery", text, "DELIVERED", int(lane.first_in[i])))
+        self._check_lost(lane, outcome, found)
+
+    def _check_lost(self, lane: _Lane, outcome: Outcome, found: list[Mismatch]) -> None:
+        """A frame with code RESET was in the port when one came: none before the reset overtook it."""
+        for i in np.flatnonzero(lane.code == Code.RESET):
+            at = int(lane.epoch[i])
+            if at >= len(outcome.resets):
+                found.append(Mismatch(int(lane.index[i]), "reset while it was in the port", "one", "none",
+                                      int(lane.first_in[i])))  # fmt: skip
+                continue
+            later = lane.delivered[i + 1 :] & (lane.epoch[i + 1 :] == at)
+            if later.any():
+                other = int(lane.index[i + 1 + int(np.argmax(later))])
+                found.append(Mismatch(int(lane.index[i]), "lost at the reset", f"frame {other} behind it lost too",
+                                      "that one delivered", int(lane.first_in[i])))  # fmt: skip
+
+    def expected_counters(self, batch: Batch, outcome: Outcome) -> dict[str, int]:
+        """What each counter counts in this play, by the device's own dispositions: since the last reset in it."""
+        counters = self._zero_counters()
+        last_reset = int(outcome.resets[-1]) if len(outcome.resets) else -1
+        lengths = batch.lengths
+        for edge in Edge:
+            name = direction_of(edge).name
+            counted = (batch.edge == edge) & ((outcome.first_in > last_reset) | (last_reset < 0))
+            delivered = counted & (outcome.code == Code.DELIVERED)
+            counters[f"{name}_frames_in"] = int(np.count_nonzero(counted))
+            counters[f"{name}_bytes_in"] = int(lengths[counted].sum())
+            counters[f"{name}_frames_out"] = int(np.count_nonzero(delivered))
+            counters[f"{name}_bytes_out"] = int(lengths[delivered].sum())
+            codes = np.bincount(outcome.code[counted], minlength=256)
+            for code in np.flatnonzero(codes):
+                if code != Code.NONE:
+                    counters[f"{name}_disposition.{_code_name(int(code))}"] = int(codes[code])
+        return counters
+
+    def check_counters(self, batch: Batch, outcome: Outcome, before: Mapping[str, int] | None = None) -> list[Mismatch]:
+        """The counters that the device has read, against what it reported of each frame. ``before``: their values at
+        the start of the play, where these were not 0 (a reset in the play clears them). Names that aren't the model's
+        are left alone, unless they name a disposition: that must be 0."""
+        expected = self.expected_counters(batch, outcome)
+        start = before if before is not None and not len(outcome.resets) else {}
+        found = []
+        for name, got in sorted(outcome.counters.items()):
+            if name not in expected and "_disposition." not in name:
+                continue
+            wanted = expected.get(name, 0) + start.get(name, 0)
+            if got != wanted:
+                found.append(Mismatch(-1, f"counter {name}", wanted, got))
+        return found
+
+    @staticmethod
+    def _zero_counters() -> dict[str, int]:
+        codes = [code for code in Code if code != Code.NONE]
+        return {
+            **{f"{way}_{name}": 0 for way in ("rx", "tx") for name in _COUNTERS},
+            **{f"{way}_disposition.{code.name}": 0 for way in ("rx", "tx") for code in codes},
+        }
+
+
+def _code_name(code: int) -> str:
+    """Name of a disposition code, its number where it has none."""
+    return Code(code).name if code in _CODES else str(code)
