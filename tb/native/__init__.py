@@ -1,0 +1,18 @@
+"""Frame queues, pacing, back-pressure and checks in C++, shared by the simulator's frame BFM and the native target."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["BFM", "DPI", "SOURCES"]
+
+_HERE = Path(__file__).resolve().parent
+
+SOURCES: tuple[Path, ...] = tuple(_HERE / name for name in ("stream.cpp", "harness.cpp", "c_api.cpp"))
+"""The harness and its C ABI: all that a program without a simulator needs."""
+
+DPI: tuple[Path, ...] = (*SOURCES, _HERE / "dpi.cpp")
+"""``native`` of a :class:`tb.build.Design` whose top holds the modules of ``BFM``."""
+
+BFM: tuple[Path, ...] = tuple(_HERE / f"bfm_{name}.sv" for name in ("source", "sink", "path", "cycle"))
+"""Verilog of the frame BFM, to stand before the top in ``sources``."""

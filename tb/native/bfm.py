@@ -1,0 +1,41 @@
+"""The frame BFM in a cocotb bench: push frames, wake once when all of them are accounted for, pop what came.
+
+The bench's top holds the modules of ``tb.native.BFM`` and is built with ``tb.native.DPI``; its ``bfm_done`` comes from
+``bfm_cycle``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cocotb.triggers import RisingEdge
+
+from tb.native.harness import Harness, Results
+
+__all__ = ["FrameBfm"]
+
+
+class FrameBfm:
+    """A harness that drives the top ``dut`` of this simulation.
+
+    One at a time: a new one takes the streams over.
+    """
+
+    def __init__(self, dut: Any, harness: Harness) -> None:
+        self.harness = harness
+        self._done = RisingEdge(dut.bfm_done)
+        harness.bind()
+
+    async def drain(self) -> None:
+        """Wait until everything pushed is accounted for. StreamError: a rule was broken, or nothing moves any more.
+
+        Reset must be low, or go low by somebody else's hand.
+        """
+        if not self.harness.done:
+            await self._done
+        self.harness.check()
+
+    async def play(self) -> Results:
+        """Drain, then pop."""
+        await self.drain()
+        return self.harness.pop()

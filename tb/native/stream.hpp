@@ -1,0 +1,185 @@
+// The two ends of an AXI4-Stream of 128 bits that carries frames: Source offers them to a device, Sink takes them from it.
+//
+// Both are stepped once a cycle, at its rising edge, with what the device shows in the cycle that ends there; what they
+// answer is on the stream in the next one. Nothing here knows of a simulator.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "pacing.hpp"
+#include "pause.hpp"
+#include "random.hpp"
+
+namespace nicloop {
+
+constexpr int BEAT_BYTES = 16;
+constexpr uint32_t FULL_KEEP = 0xFFFF;
+constexpr uint32_t USER_MASK = 0x3FF;
+constexpr int META_WORDS_MAX = 40;  // 1280 bits, the budget of models/meta.py
+
+// What stands on a stream beside tvalid and tready. `meta` counts on a first beat, `user` on a last one.
+struct Beat {
+    std::array<uint32_t, 4> data{};
+    std::array<uint32_t, META_WORDS_MAX> meta{};
+    uint32_t keep = 0;
+    uint32_t user = 0;
+    bool last = false;
+};
+
+// Messages of a harness. Only the first hundred are kept; all are counted.
+class Report {
+public:
+    void add(int64_t cycle, const std::string& where, const std::string& what);
+    int64_t count() const { return count_; }
+    const std::string& text() const { return text_; }
+    void clear() {
+        count_ = 0;
+        text_.clear();
+    }
+
+private:
+    static constexpr int64_t KEPT = 100;
+    int64_t count_ = 0;
+    std::string text_;
+};
+
+// What became of the frames of a source, a column each: cycles in which the first beat was first offered, the first and
+// the last one taken; -1 in `last` for a frame that a reset cut.
+struct SourceLog {
+    std::vector<int64_t> valid, first, last;
+};
+
+// Frames that a sink took: bytes of frame i are data[offset[i]] to data[offset[i + 1]].
+struct SinkLog {
+    std::vector<uint8_t> data;
+    std::vector<int64_t> offset{0};
+    std::vector<uint32_t> user, meta;
+    std::vector<int64_t> valid, first, last;
+};
+
+class Source {
+public:
+    Source(std::string name, int meta_words, Random noise) : name_(std::move(name)), meta_words_(meta_words), noise_(noise) {}
+
+    // Queue n frames. data, offset[n + 1]: the bytes. user[n], meta[n * meta_words], earliest[n] (cycle) may be null: 0.
+    // `cycle` is the number of the rising edge that comes next.
+    void push(int64_t n, const uint8_t* data, const int64_t* offset, const uint32_t* user, const uint32_t* meta,
+              const int64_t* earliest, int64_t cycle);
+
+    void set_gap(Pause gap, bool within) {
+        gap_ = gap;
+        within_ = within;
+    }
+    Pacing& pacing() { return pacing_; }
+
+    // A rising edge at which the source may change what it shows: nothing is offered, or `ready` is 1. Need not be called
+    // while an offered beat waits.
+    void edge(int64_t cycle, bool ready);
+
+    // The device is in reset at this edge. The frame under way is lost; one that wasn't begun stays in the queue.
+    void reset();
+
+    bool valid() const { return valid_; }
+    bool first() const { return at_ == 0; }
+    bool second() const { return at_ == BEAT_BYTES; }
+    const Beat& beat() const { return beat_; }
+
+    const std::string& name() const { return name_; }
+    bool empty() const { return queue_.empty() && !valid_; }
+    bool waiting() const { return waiting_; }           // for the time of the next frame
+    int64_t pushed() const { return pushed_; }          // frames ever queued
+    int64_t begun() const { return begun_; }            // frames whose first beat was taken
+    int64_t ended() const { return ended_; }            // frames whose last beat was taken, or that a reset cut
+    int64_t beats() const { return beats_; }            // beats taken
+    int64_t stalls() const { return stalls_; }          // cycles in which a beat waited for tready
+    std::string state() const;                          // in words, for the watchdog
+    SourceLog take_log();
+
+private:
+    struct Block {
+        std::vector<uint8_t> data;
+        std::vector<int64_t> offset, earliest;
+        std::vector<uint32_t> user, meta;
+        int64_t arrival = 0;
+        size_t next = 0;  // frame that is under way or comes next
+    };
+
+    const Block& block() const { return queue_.front(); }
+    int64_t length() const { return block().offset[block().next + 1] - block().offset[block().next]; }
+    void next_frame();
+    void fill();
+
+    std::string name_;
+    int meta_words_;
+    Random noise_;
+    Pause gap_;
+    bool within_ = true;
+    Pacing pacing_;
+    std::deque<Block> queue_;
+    Beat beat_;
+    bool valid_ = false;
+    bool waiting_ = false;
+    int64_t at_ = 0;             // byte of the frame at which the offered (or next) beat starts
+    int64_t offered_ = 0;        // first cycle of the offered beat
+    int64_t valid_cycle_ = -1;   // of the frame's first beat
+    int64_t pushed_ = 0, begun_ = 0, ended_ = 0, beats_ = 0, stalls_ = 0;
+    SourceLog log_;
+};
+
+class Sink {
+public:
+    Sink(std::string name, int meta_words, Report& report) : name_(std::move(name)), meta_words_(meta_words), report_(report) {}
+
+    void set_pause(Pause pause);
+    // With it on, a frame that has begun must not show a cycle without tvalid before its last beat.
+    void set_gapless(bool on) { gapless_ = on; }
+
+    // A rising edge at which the device offers a beat; returns whether the sink took it.
+    bool beat(int64_t cycle, const uint32_t* data, uint32_t keep, uint32_t user, bool last, const uint32_t* meta);
+    // A rising edge at which it offers none.
+    void idle(int64_t cycle);
+
+    void reset();
+
+    // tready of the next cycle is ready() && !(hold_last() && tvalid && tlast).
+    bool ready() const { return ready_; }
+    bool hold_last() const { return hold_last_; }
+
+    const std::string& name() const { return name_; }
+    bool in_frame() const { return in_frame_; }
+    bool pending() const { return pending_; }
+    int64_t frames() const { return frames_; }          // frames taken whole
+    int64_t beats() const { return beats_; }
+    int64_t stalls() const { return stalls_; }          // cycles in which a beat waited for tready
+    std::string state() const;
+    SinkLog take_log();
+
+private:
+    void complain(int64_t cycle, const std::string& what) const;
+    void check_stable(int64_t cycle, const uint32_t* data, uint32_t keep, uint32_t user, bool last, const uint32_t* meta);
+    void check_keep(int64_t cycle, uint32_t keep, bool last) const;
+    void decide(bool valid, bool taken, bool last);
+
+    std::string name_;
+    int meta_words_;
+    Report& report_;
+    Pause pause_;
+    bool gapless_ = false;
+    bool ready_ = false;
+    bool hold_last_ = false;
+    int64_t stall_ = -1;         // STALL_LAST: cycles left; -1: none begun
+    bool in_frame_ = false;
+    bool pending_ = false;       // a beat was offered and not taken
+    Beat held_;                  // that beat
+    int64_t frame_beats_ = 0;
+    int64_t valid_cycle_ = -1, first_cycle_ = -1, last_beat_ = -1;
+    int64_t frames_ = 0, beats_ = 0, stalls_ = 0;
+    SinkLog log_;
+};
+
+}  // namespace nicloop
