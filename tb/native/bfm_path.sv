@@ -15,7 +15,7 @@ module bfm_path #(
 );
     import "DPI-C" function void nicloop_dpi_entry(input int path, input int unsigned seq);
     import "DPI-C" function void nicloop_dpi_disposition(
-        input int path, input int unsigned seq, input int unsigned code, input int unsigned queue);
+        input int path, input int unsigned seq, input int unsigned code, input int unsigned host_queue);
 
     // The disposition first: a number that ends and begins in one cycle is two frames, and no frame ends as it begins.
     always @(posedge clk) begin
