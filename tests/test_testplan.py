@@ -188,7 +188,7 @@ def test_an_empty_bin_that_no_row_names_is_a_violation(tree):
 
 def test_bins_count_over_all_runs_together(tree):
     again = Simulation(f"{LAUNCHER}[verilator]", BENCH, {"keeps_order": PASSED}, {"fifo.level.full": 3})
-    assert judge(tree(), ran(hits=0, simulations=(*ran(hits=0).simulations, again))).violations == []
+    assert judge(tree(), ran(hits=0, simulations=(again, *ran(hits=0).simulations))).violations == []
 
 
 def test_brackets_in_the_name_of_a_bin_are_plain_characters(tree):
@@ -391,6 +391,15 @@ def test_a_whole_session_ends_with_the_table_and_passes(tree, processes):
     assert "1 row: 1 unproven" in done.stdout
     assert f"{ROW['id']}: {NO_ICARUS.message}" in done.stdout
     assert "only a part" not in done.stdout
+
+
+@pytest.mark.parametrize("processes", [(), ("-n", "2")], ids=["one process", "two processes"])
+def test_simulations_recorded_in_any_process_count(tree, processes):
+    root = tree()
+    done = session(root, *processes, source=SESSION.replace('pytest.skip("tool', 'print("tool'))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 row: 1 proven, 0 unproven" in done.stdout
+    assert len(list((root / "sim_build/results").iterdir())) == 1
 
 
 @pytest.mark.parametrize("processes", [(), ("-n", "2")], ids=["one process", "two processes"])
