@@ -27,8 +27,8 @@
  *   0x0010 status, 32 bit
  *              0 idle: driven by hardware
  *              1 ready: driven by hardware
- *              2 rx_account_lost: set by hardware, cleared by software
- *              3 tx_account_lost: set by hardware, cleared by software
+ *              2 rx_account_lost: set by hardware, cleared by writing 1
+ *              3 tx_account_lost: set by hardware, cleared by writing 1
  *   0x0018 time_increment, 64 bit
  *           39:0 value: written by software
  *   0x0020 now, 64 bit
@@ -213,7 +213,7 @@ always @(posedge clk) begin
 end
 assign time_increment_value = time_increment_value_reg;
 
-// status.rx_account_lost: set by hardware, cleared by software
+// status.rx_account_lost: set by hardware, cleared by writing 1
 reg status_rx_account_lost_reg;
 
 always @(posedge clk) begin
@@ -222,7 +222,7 @@ always @(posedge clk) begin
     if (rst) status_rx_account_lost_reg <= 1'h0;
 end
 
-// status.tx_account_lost: set by hardware, cleared by software
+// status.tx_account_lost: set by hardware, cleared by writing 1
 reg status_tx_account_lost_reg;
 
 always @(posedge clk) begin

@@ -6,6 +6,7 @@ Exit codes: 0 done, or all current; 1 a stale file; 2 a source that is wrong; 3 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 
@@ -22,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 3
     try:
         if check:
-            files = [str(path.relative_to(generate.ROOT)) for path in generate.stale()]
+            files = [os.path.relpath(path) for path in generate.stale()]
             for name in files:
                 print(f"{name}: stale: make generate")
             return 1 if files else 0
@@ -30,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
             if not path.exists() or path.read_text() != text:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
-                print(path.relative_to(generate.ROOT))
+                print(os.path.relpath(path))
         generate.make_local()
     except RdlError as error:
         print(error, file=sys.stderr)
@@ -38,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         print(f"nicloop: the package {error.name} is missing: make .venv", file=sys.stderr)
         return 3
-    print(f"manual: {(generate.LOCAL / 'html' / 'index.html').relative_to(generate.ROOT)}")
+    print(f"manual: {os.path.relpath(generate.LOCAL / 'html' / 'index.html')}")
     return 0
 
 

@@ -28,7 +28,7 @@ ADDRESS_BITS = 14
 _DOCUMENTATION = {"name", "desc", "encode"}
 _FIELD_PROPERTIES = _DOCUMENTATION | {
     "sw", "hw", "reset", "rclr", "woclr", "onread", "onwrite", "hwset", "singlepulse", "counter", "incrwidth",
-    "incrsaturate", "strap", "fieldwidth",
+    "incrsaturate", "saturate", "strap", "fieldwidth",
 }  # fmt: skip
 _REGISTER_PROPERTIES = _DOCUMENTATION | {"regwidth", "accesswidth"}
 _GROUP_PROPERTIES = _DOCUMENTATION | {"littleendian", "lsb0", "alignment", "addressing"}
@@ -52,7 +52,7 @@ class Kind(Enum):
     CONSTANT = "constant"
     INPUT = "driven by hardware"
     STORAGE = "written by software"
-    STICKY = "set by hardware, cleared by software"
+    STICKY = "set by hardware"
     PULSE = "one cycle when software writes 1"
     COUNTER = "counts what hardware adds"
 
@@ -80,6 +80,13 @@ class _Field:
     @property
     def name(self) -> str:
         return f"{self.register.name}_{self.node.inst_name}"
+
+    @property
+    def what(self) -> str:
+        """Its kind in words, for comments."""
+        if self.rclr:
+            return f"{self.kind.value}, cleared by a read"
+        return f"{self.kind.value}, cleared by writing 1" if self.kind is Kind.STICKY else self.kind.value
 
     @property
     def signal(self) -> str:
@@ -254,7 +261,7 @@ def _field(node: FieldNode, register: _Register) -> _Field:
         kind,
         int(reset or 0),
         output,
-        readable=sw is not AccessType.w,
+        readable=sw is not AccessType.w and kind is not Kind.PULSE,
         rclr=rclr,
         incr_width=incr_width,
         saturate=bool(node.get_property("incrsaturate")) if kind is Kind.COUNTER else False,
@@ -459,9 +466,7 @@ def _storage(register: _Register) -> list[str]:
 def _event(item: _Field) -> list[str]:
     """A sticky bit, a pulse or a counter."""
     register, signal, lines = item.register, item.signal, [""]
-    lines.append(
-        f"// {register.name}.{item.node.inst_name}: {item.kind.value}{', cleared by a read' if item.rclr else ''}"
-    )
+    lines.append(f"// {register.name}.{item.node.inst_name}: {item.what}")
     lines.append(f"reg {_range(item.width)}{' ' if item.width > 1 else ''}{signal};")
     read = _hit("bus_read", register)
     written = _hit("bus_write", register)
@@ -471,14 +476,8 @@ def _event(item: _Field) -> list[str]:
         clear = read if item.rclr else f"{written} && reg_wstrb[{lane}] && reg_wdata[{bit}]"
         body = [f"    if ({clear}) {signal} <= 1'b0;", f"    if ({item.name}_set) {signal} <= 1'b1;"]
     elif item.kind is Kind.PULSE:
-        body.append(f"    {signal} <= {_number(0, item.width)};")
-        at, left, low = item.low, item.width, 0
-        while left:
-            length = min(left, 8 - at % 8)
-            target = _select(signal, item.width, low, low + length - 1)
-            source = _select("reg_wdata", BUS_BITS, at, at + length - 1)
-            body.append(f"    if ({written} && reg_wstrb[{at // 8}]) {target} <= {source};")
-            at, left, low = at + length, left - length, low + length
+        bit = item.low  # SystemRDL allows singlepulse on one bit
+        body.append(f"    {signal} <= {written} && reg_wstrb[{bit // 8}] && reg_wdata[{bit}];")
     else:
         step = f"{register.name}_incr"
         pad = item.width - item.incr_width
@@ -583,8 +582,7 @@ def _table(registers: list[_Register]) -> list[str]:
         lines.append(f" *   {register.address:#06x} {register.name}{suffix}, {register.bits} bit{outside}")
         for item in register.fields:
             bits = f"{item.low + item.width - 1}:{item.low}" if item.width > 1 else f"{item.low}"
-            cleared = ", cleared by a read" if item.rclr else ""
-            lines.append(f" *          {bits:>5} {item.node.inst_name}: {item.kind.value}{cleared}")
+            lines.append(f" *          {bits:>5} {item.node.inst_name}: {item.what}")
     return lines
 
 

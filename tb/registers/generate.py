@@ -19,14 +19,14 @@ from models.meta import verilog_header
 from models.registers import Access, Field, Register, RegisterMap
 from tb.registers.exporter import export
 from tb.registers.source import RdlError, elaborate, where
+from tb.toolchain import ROOT, SIM_BUILD
 
-__all__ = ["LOCAL", "PORT_RDL", "ROOT", "committed", "make_local", "make_uvm_model", "map_of", "stale"]
+__all__ = ["LOCAL", "PORT_RDL", "PORT_SIZE", "committed", "make_local", "make_uvm_model", "map_of", "stale"]
 
-ROOT = Path(__file__).resolve().parents[2]
 PORT_RDL = ROOT / "rtl" / "nic" / "port.rdl"
 PORT_SIZE = 1 << 20
 """Bytes of addresses of one port."""
-LOCAL = ROOT / "sim_build" / "registers"
+LOCAL = SIM_BUILD / "registers"
 """Where the manual (``html/index.html``) and the pyuvm model (``port_ral.py``) are made."""
 
 

@@ -24,7 +24,7 @@ class _Collector(MessagePrinter):
         self.lines: list[str] = []
 
     def print_message(self, severity: Severity, text: str, src_ref: SourceRefBase | None) -> None:
-        if severity >= Severity.WARNING and not text.startswith("Parse aborted"):
+        if severity >= Severity.WARNING and "aborted due to previous" not in text:
             place = position(src_ref)
             self.lines.append(f"{place}: {text}" if place else text)
 
