@@ -258,7 +258,11 @@ class Batch:
         if len(chosen) and bool(np.all(np.diff(chosen) == 1)):
             data = self.data[self.offset[chosen[0]] : self.offset[chosen[-1] + 1]]
         else:
-            data = self.data[np.arange(offset[-1]) + np.repeat(self.offset[chosen] - offset[:-1], lengths)]
+            # Slices joined: an index array of the bytes would take eight times as much memory as they do.
+            view = np.ascontiguousarray(self.data).data
+            ends = self.offset[chosen + 1].tolist()
+            slices = zip(self.offset[chosen].tolist(), ends, strict=True)
+            data = np.frombuffer(b"".join([view[start:end] for start, end in slices]), np.uint8)
         return Batch(
             data=data,
             offset=offset,
