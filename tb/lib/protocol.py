@@ -7,10 +7,12 @@ of docs/architecture.md section 2 (AMBA 4 AXI4-Stream, IHI 0051A, sections 2.2.1
 * ``tkeep`` is all ones before the last beat, contiguous from lane 0 and not zero on the last;
 * nothing that is valid is X or Z (four-state simulators): ``tvalid`` and ``tready`` always, ``tlast``, ``tkeep`` and
   the kept lanes with each beat, ``tuser`` with the last, ``meta`` and ``dest`` with the first;
-* the device drives neither ``tvalid`` nor ``tready`` in a cycle that follows an edge with reset high.
+* the device drives neither ``tvalid`` nor ``tready`` while reset is high, from its first edge on.
 """
 
 from __future__ import annotations
+
+from collections import deque
 
 import cocotb
 from cocotb.handle import HierarchyObject, LogicObject
@@ -18,7 +20,7 @@ from cocotb.triggers import RisingEdge
 
 from tb.lib.clock import cycle
 
-__all__ = ["ProtocolChecker"]
+__all__ = ["LatencyChecker", "ProtocolChecker"]
 
 
 class ProtocolChecker:
@@ -73,22 +75,20 @@ class ProtocolChecker:
 
     async def _run(self) -> None:
         edge = RisingEdge(self._clock)
-        was_reset = None
+        powered = False
         waiting: tuple[str, ...] | None = None
         first = True
         while True:
             await edge
             valid, ready, reset = str(self._tvalid.value), str(self._tready.value), str(self._reset.value)
-            if was_reset is None and reset != "1":
-                continue
-            if was_reset:
-                if valid != "0" and self.output:
+            if reset == "1":
+                if powered and self.output and valid != "0":
                     self._fail(f"tvalid is {valid} in reset")
-                if ready != "0" and not self.output:
+                if powered and not self.output and ready != "0":
                     self._fail(f"tready is {ready} in reset")
-            was_reset = reset == "1"
-            if was_reset:
-                waiting, first = None, True
+                powered, waiting, first = True, None, True
+                continue
+            if not powered:
                 continue
             if valid not in ("0", "1") or ready not in ("0", "1"):
                 self._fail(f"tvalid is {valid}, tready is {ready}")
@@ -107,3 +107,66 @@ class ProtocolChecker:
             else:
                 self.stalls += 1
                 waiting = beat
+
+
+class LatencyChecker:
+    """Checks, beat by beat and under any back-pressure, that a module with one input and one output has no bubble.
+
+    In each cycle the output's ``tvalid`` must be 1 exactly when a beat is due: a beat is due ``latency`` cycles after its
+    own handshake, or with ``frame_mode`` after its frame's last handshake, as soon as the beats before it are gone.
+    Both streams have one clock and one width, and every frame that goes in comes out.
+    """
+
+    def __init__(
+        self,
+        entity: HierarchyObject,
+        clock: LogicObject,
+        reset: LogicObject,
+        latency: int,
+        *,
+        frame_mode: bool = False,
+        source: str = "s_axis",
+        sink: str = "m_axis",
+    ) -> None:
+        self.beats = 0
+        self._clock, self._reset, self._latency, self._frame_mode = clock, reset, latency, frame_mode
+        self._sink = sink
+        self._in = [getattr(entity, f"{source}_{s}") for s in ("tvalid", "tready", "tlast")]
+        self._out = [getattr(entity, f"{sink}_{s}") for s in ("tvalid", "tready")]
+        self._task = cocotb.start_soon(self._run())
+
+    def stop(self) -> None:
+        """Stop checking."""
+        self._task.cancel()
+
+    async def _run(self) -> None:
+        edge = RisingEdge(self._clock)
+        s_valid, s_ready, s_last = self._in
+        m_valid, m_ready = self._out
+        due: deque[int] = deque()
+        open_beats = 0
+        now = 0
+        while str(self._reset.value) != "1":
+            await edge
+        while True:
+            await edge
+            now += 1
+            if str(self._reset.value) == "1":
+                due.clear()
+                open_beats = 0
+                continue
+            offered = str(m_valid.value) == "1"
+            expected = bool(due) and due[0] <= now
+            if offered != expected:
+                when = f"due in {due[0] - now} cycles" if due else "none held"
+                raise AssertionError(
+                    f"{self._sink}: cycle {cycle(self._clock)}: tvalid is {int(offered)}, next beat: {when}"
+                )
+            if offered and str(m_ready.value) == "1":
+                due.popleft()
+                self.beats += 1
+            if str(s_valid.value) == "1" and str(s_ready.value) == "1":
+                open_beats += 1
+                if not self._frame_mode or str(s_last.value) == "1":
+                    due.extend([now + self._latency] * open_beats)
+                    open_beats = 0

@@ -1,0 +1,60 @@
+"""The designs of block ``lib``: each module with the sets of parameters that are built.
+
+A key is ``module.set``. Sets in ``REGRESS`` are built in regress only; the others are what ``make test`` builds.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tb.build import Design
+from tb.toolchain import ROOT
+
+__all__ = ["DESIGNS", "REGRESS", "current", "environment"]
+
+_RTL = ROOT / "rtl" / "lib"
+_TOPS = ROOT / "tb" / "lib" / "tops"
+_SVA = ROOT / "tb" / "lib" / "sva"
+
+
+def _design(module: str, parameters: dict[str, int | str], *, top: bool = False, more: tuple[str, ...] = ()) -> Design:
+    """``top``: the module is packed beyond what agents can drive, and stands in a top that unpacks it."""
+    sources = [_RTL / f"{name}.v" for name in (*more, module)]
+    sva: tuple[Path, ...] = (_SVA / "axis_sva.sv", _SVA / f"{module}_bind.sv") if module.startswith("axis_") else ()
+    if top:
+        sources.append(_TOPS / f"{module}_top.v")
+    return Design(
+        f"lib/{module}", f"{module}_top" if top else module, tuple(sources), parameters, sva=tuple(p for p in sva if p.exists())
+    )
+
+
+def _fifo(**parameters: int) -> Design:
+    """``axis_fifo``; what isn't given is 0 or narrow, and its bench can read every parameter."""
+    fixed = {"FRAME_MODE": 0, "DROP_BAD": 0, "DROP_FULL": 0, "DATA_W": 128, "META_W": 48}
+    return _design("axis_fifo", fixed | parameters)
+
+
+DESIGNS: dict[str, Design] = {
+    "axis_register.w128": _design("axis_register", {"DATA_W": 128, "META_W": 48}),
+    "axis_register.w64": _design("axis_register", {"DATA_W": 64, "USER_W": 1, "META_W": 1}),
+    "axis_fifo.cut": _fifo(DEPTH=16, FRAMES=16),
+    "axis_fifo.frame": _fifo(DEPTH=16, FRAMES=4, FRAME_MODE=1),
+    "axis_fifo.bad": _fifo(DEPTH=16, FRAMES=8, FRAME_MODE=1, DROP_BAD=1),
+    "axis_fifo.full": _fifo(DEPTH=16, FRAMES=8, FRAME_MODE=1, DROP_BAD=1, DROP_FULL=1),
+    "axis_fifo.full_only": _fifo(DEPTH=32, FRAMES=16, FRAME_MODE=1, DROP_FULL=1, DATA_W=64),
+}
+"""Every set of parameters."""
+
+REGRESS: frozenset[str] = frozenset()
+"""Keys that only regress builds."""
+
+
+def environment(key: str) -> dict[str, str]:
+    """What a simulation of ``DESIGNS[key]`` finds in its environment, so that its bench knows the parameters."""
+    return {"NICLOOP_DESIGN": key}
+
+
+def current() -> Design:
+    """Inside the simulator: the design that runs."""
+    return DESIGNS[os.environ["NICLOOP_DESIGN"]]
