@@ -161,9 +161,11 @@ async def test_reset_in_mid_frame_cuts_that_frame_alone(dut: Any) -> None:
     first = harness.pop()
     await reset(dut.rst, dut.clk)
     result = await bfm.play()
-    assert fetched(first.sinks["out"]) == [(frames[0].data, frames[0].user, frames[0].meta)]
+    sent = [(frame.data, frame.user, frame.meta) for frame in frames]
+    # A store-and-forward device still held the whole of the first frame; a cut-through one had passed it on.
+    assert fetched(first.sinks["out"]) in ([], sent[:1])
     assert result.sources["in"].last[0] == -1, "the frame that reset cut"
-    assert fetched(result.sinks["out"]) == [(frame.data, frame.user, frame.meta) for frame in frames[2:]]
+    assert fetched(result.sinks["out"]) == sent[2:]
     assert result.sources["in"].valid[1] == 1, "cycles count from the release of reset"
 
 
