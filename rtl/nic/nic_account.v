@@ -129,7 +129,7 @@ reg [6:0] latch_index_reg;
 reg [31:0] latch_high_reg;
 reg lost_reg;
 
-assign m_disp_valid = disp_valid_reg;
+assign m_disp_valid = disp_valid_reg && !rst;
 assign m_disp_seq = disp_seq_reg;
 assign m_disp_code = disp_code_reg;
 assign m_disp_queue = disp_queue_reg;

@@ -6,7 +6,7 @@
 // answered DECERR, and a read of that kind gives 0.
 //
 // Latency: `reg_req` rises 2 cycles after the last handshake of a request, the answer 1 cycle after `reg_ack`.
-// Throughput: one read every 4 cycles where `reg_ack` comes in the cycle of `reg_req`.
+// Throughput: one read or one write every 3 cycles where `reg_ack` comes in the cycle of `reg_req`.
 // AMBA AXI and ACE protocol specification, chapter B1 (AXI4-Lite); A3.2.1 and A3.3 for the handshakes.
 
 `resetall
@@ -56,8 +56,8 @@ module nic_axil #(
 localparam [1:0] RESP_OKAY = 2'b00;
 localparam [1:0] RESP_DECERR = 2'b11;
 
-// What is taken in of the next write and of the next read. A ready is low from reset on until the first clock edge
-// after it.
+// What is taken in of the next write and of the next read. The readies are low in reset and in the first
+// cycle after it.
 reg awready_reg;
 reg aw_held_reg;
 reg [ADDR_W-1:0] awaddr_reg;
@@ -95,14 +95,14 @@ wire aw_held_next = (aw_held_reg && !end_write) || (s_axil_awvalid && awready_re
 wire w_held_next = (w_held_reg && !end_write) || (s_axil_wvalid && wready_reg);
 wire ar_held_next = (ar_held_reg && !end_read) || (s_axil_arvalid && arready_reg);
 
-assign s_axil_awready = awready_reg;
-assign s_axil_wready = wready_reg;
+assign s_axil_awready = awready_reg && !rst;
+assign s_axil_wready = wready_reg && !rst;
 assign s_axil_bresp = bresp_reg;
-assign s_axil_bvalid = bvalid_reg;
-assign s_axil_arready = arready_reg;
+assign s_axil_bvalid = bvalid_reg && !rst;
+assign s_axil_arready = arready_reg && !rst;
 assign s_axil_rdata = rdata_reg;
 assign s_axil_rresp = rresp_reg;
-assign s_axil_rvalid = rvalid_reg;
+assign s_axil_rvalid = rvalid_reg && !rst;
 
 assign reg_req = req_reg;
 assign reg_write = write_reg;

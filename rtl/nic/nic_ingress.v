@@ -4,7 +4,7 @@
 //
 //     port_disabled   `enable` is 0 at its first beat
 //     oversize        it has more than `max_frame` bytes: it ends with the beat that goes beyond them, and the rest
-//                     of it is swallowed
+//                     of it is swallowed; its checksum verdict is "none"
 //     bad             it came in bad: with its own reason, or as `bad_frame` where that is 0
 //
 // Latency 1 cycle, one beat a cycle. A frame takes at least four cycles: `s_axis_tready` falls after a frame of one to
@@ -85,7 +85,7 @@ wire stage_ready;
 wire stage_valid = s_axis_tvalid && !swallow_reg && !hold;
 wire take = s_axis_tvalid && s_axis_tready;
 
-assign s_axis_tready = swallow_reg || (stage_ready && !hold);
+assign s_axis_tready = !rst && (swallow_reg || (stage_ready && !hold));
 
 // Rules.
 wire [4:0] beat_bytes;
@@ -98,7 +98,7 @@ reg [9:0] stage_user;
 
 always @* begin
     stage_user = 10'd0;
-    if (s_axis_tlast) begin
+    if (s_axis_tlast && !oversize) begin
         stage_user[9:8] = s_axis_tuser[9:8];
     end
     if (!enabled) begin
