@@ -478,7 +478,7 @@ def test_a_process_without_the_harness_says_so() -> None:
 
 
 def fifo(name: str, **parameters: int) -> Design:
-    sources: tuple[Path, ...] = (
+    sources = (
         *native.BFM,
         ROOT / "rtl" / "lib" / "axis_fifo.v",
         ROOT / "tb" / "native" / "native_tb.sv",
