@@ -18,7 +18,7 @@ import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +28,7 @@ import cocotb_tools.config
 from tb import toolchain
 from tb.toolchain import ROOT, SIM_BUILD, ToolError
 
-__all__ = ["Build", "BuildError", "Design", "Run", "SimulationFailed", "TestOutcome", "build", "simulate"]
+__all__ = ["OBSERVERS", "Build", "BuildError", "Design", "Run", "SimulationFailed", "TestOutcome", "build", "simulate"]
 
 MEMORY_LIMIT = int(os.environ.get("NICLOOP_MEMORY_MB", "6144")) << 20
 """Most address space of one step of a build, in bytes: a runaway Verilator ends with a message, not the machine."""
@@ -37,6 +37,8 @@ KEPT_BUILDS = 8
 """Builds of one design, simulator and flavour that stay on disk."""
 SIMULATORS = ("verilator", "icarus")
 FLAVOURS = ("fast", "cover")
+OBSERVERS: list[Callable[[Run], None]] = []
+"""Called with every run, whoever started it: the tests note here what the test plan needs to know."""
 
 
 class BuildError(Exception):
@@ -442,7 +444,10 @@ def simulate(
     outcomes = _outcomes(folder / "results.xml")
     coverage_file = folder / "coverage.json"
     coverage = json.loads(coverage_file.read_text()) if coverage_file.exists() else {}
-    return Run(made, bench, seed, folder, outcomes, coverage, code, _reproduce(sim, seed))
+    run = Run(made, bench, seed, folder, outcomes, coverage, code, _reproduce(sim, seed))
+    for observe in OBSERVERS:
+        observe(run)
+    return run
 
 
 def _run_flags(made: Build, seed: int) -> list[str]:

@@ -397,11 +397,11 @@ def judge(root: Path, ran: Ran, scope: Scope, *, strict: bool) -> Verdict:
         elif inside and outcome.status == "proven" and all(map(scope.has_test, row.tests)):
             verdict.violations += _uncovered(row, ran)
     named = {test for row in plan.rows for test in row.tests}
-    for test in sorted((ran.collected | benches.known) - named):
-        if scope.has_test(test):
-            verdict.violations.append(f"{test}: belongs to no row of the test plan")
-        elif test in ran_tests:
-            verdict.notes.append(f"{test} belongs to no row of the test plan yet")
+    loose = sorted((ran.collected | benches.known) - named)
+    verdict.violations += [f"{test}: belongs to no row of the test plan" for test in loose if scope.has_test(test)]
+    if early := [test for test in loose if test in ran_tests and not scope.has_test(test)]:
+        shown = ", ".join(early[:3]) + (", ..." if len(early) > 3 else "")
+        verdict.notes.append(f"{_many(len(early), 'test')} in no row of the test plan yet: {shown}")
     if scope.blocks is None:
         claims = [_pattern(glob) for row in plan.rows for glob in row.cover]
         free = {name: hits for name, hits in ran.bins.items() if not any(claim.fullmatch(name) for claim in claims)}

@@ -6,7 +6,6 @@ Fixtures: `sim` (one run per simulator), `simulate` (builds, runs and checks a b
 
 from __future__ import annotations
 
-import inspect
 import os
 import random
 import shutil
@@ -17,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tb import build
 from tests.plugin import skips
 
 pytest_plugins = ["tests.plugin.testplan"]
@@ -99,31 +99,39 @@ def target(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture(autouse=True)
+def _noted(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Notes for the test plan every simulation of a bench of tb/, through a target or `nicloop` as well.
+
+    Benches under tests/ are there to try the tools, and some are made to fail: they are no part of the plan.
+    """
+    # Imported late: pytest rewrites the plugin's asserts first.
+    from tests.plugin.testplan import recorder
+
+    def note(run: build.Run) -> None:
+        if run.bench.startswith("tb."):
+            recorder(request.config).record(request.node.nodeid, run.bench, run.build.sim, run.tests, run.coverage)
+
+    build.OBSERVERS.append(note)
+    yield
+    build.OBSERVERS.remove(note)
+
+
 @pytest.fixture
-def simulate(request: pytest.FixtureRequest, seed: int) -> Callable[..., Any]:
-    """`tb.build.simulate` with the session's seed and the test's `sim`; records the run for the test plan, checks it.
+def simulate(request: pytest.FixtureRequest, seed: int) -> Callable[..., build.Run]:
+    """`tb.build.simulate` with the session's seed and the test's `sim`; the run is checked.
 
     Call it as `simulate(design, "tb.lib.bench_x")`; keywords as in `tb.build.simulate`. Returns the `Run`. Raises
     `SimulationFailed` when a cocotb test failed.
     """
-    # Imported late: build is needed only where something is simulated, and pytest rewrites the plugin's asserts first.
-    from tb import build
-    from tests.plugin.testplan import recorder
-
     # A test that asks for `sim` and forgets to pass it on would otherwise run twice under Verilator.
     simulator = request.getfixturevalue("sim") if "sim" in request.fixturenames else "verilator"
     if simulator == "verilator" and not skips.find_tool("verilator"):
         skips.missing_tool("verilator")
 
-    def run(design: Any, bench: str, **options: Any) -> Any:
-        options.setdefault("sim", simulator)
-        options.setdefault("seed", seed)
-        result = build.simulate(design, bench, **options)
-        recorder(request.config).record(request.node.nodeid, bench, options["sim"], result.tests, result.coverage)
-        result.check()
-        return result
+    def run(design: build.Design, bench: str, **options: Any) -> build.Run:
+        return build.simulate(design, bench, **{"sim": simulator, "seed": seed, **options}).check()
 
-    run.__signature__ = inspect.signature(build.simulate)  # type: ignore[attr-defined]
     return run
 
 
