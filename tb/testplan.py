@@ -235,16 +235,16 @@ class Ran:
     @classmethod
     def read(cls, folder: Path, items: Mapping[str, Outcome]) -> Ran:
         """Join what all processes of a session wrote into `folder`."""
-        sets: dict[str, set[str]] = {"kept": set(), "regress": set(), "narrowed": set()}
-        for path in folder.glob("collection-*.json"):
-            for key, nodeids in json.loads(path.read_text()).items():
-                sets[key].update(nodeids)
+        files = [json.loads(path.read_text()) for path in folder.glob("collection-*.json")]
+        kept, regress, narrowed = (
+            frozenset(nodeid for file in files for nodeid in file[key]) for key in ("kept", "regress", "narrowed")
+        )
         simulations = []
         for path in sorted(folder.glob("run-*.json")):
             run = json.loads(path.read_text())
             tests = {case["name"]: Outcome(case["status"], case["message"]) for case in run["tests"]}
             simulations.append(Simulation(run["nodeid"], run["bench"], tests, run["coverage"]))
-        return cls(dict(items), *(frozenset(sets[key]) for key in sets), tuple(simulations))
+        return cls(dict(items), kept, regress, narrowed, tuple(simulations))
 
     @cached_property
     def collected(self) -> frozenset[str]:
