@@ -14,6 +14,7 @@ from rich.table import Table
 
 from tb import toolchain
 from tb.build import BuildError
+from tb.targets.commands import run
 from tb.toolchain import ToolError
 
 __all__ = ["app", "main"]
@@ -37,6 +38,9 @@ def doctor() -> None:
     Console().print(table)
     if not all(item.ok for item in found):
         raise typer.Exit(3)
+
+
+app.command()(run)
 
 
 def main() -> None:

@@ -1,0 +1,158 @@
+"""What drives the port inside the simulator, behind one interface: ``agents`` (any simulator) or ``bfm`` (DPI).
+
+An engine moves frames and notes cycles; it knows nothing of configurations, scenarios or verdicts. Cycles that it gives
+are counted from the start of the play.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from models.frames import Batch, Edge, Outcome
+from models.meta import Code, unpack
+from tb.targets.base import Capabilities, Fault, Frame
+
+__all__ = [
+    "CLOCK_NS",
+    "DIRECTIONS",
+    "WATCHDOG_CYCLES",
+    "CameOut",
+    "Engine",
+    "Fate",
+    "Played",
+    "cycles_of",
+    "make_outcome",
+    "settle",
+]
+
+CLOCK_NS = 4.0
+"""Period of the core clock."""
+
+WATCHDOG_CYCLES = 20_000
+"""Cycles in which nothing moves until a play is ended as stuck: longer than any pause, and than the longest frame."""
+
+DIRECTIONS: dict[Edge, str] = {Edge.WIRE: "rx", Edge.HOST: "tx"}
+"""The direction of frames that enter at an edge."""
+
+
+def cycles_of(time_ns: int) -> int:
+    """First cycle that isn't before ``time_ns``."""
+    return int(-(-time_ns // CLOCK_NS))
+
+
+@dataclass
+class Fate:
+    """What became of one frame that was offered. -1: it never happened."""
+
+    first_in: int = -1
+    last_in: int = -1
+    code: int = 0
+    queue: int = 0
+
+
+@dataclass
+class CameOut:
+    """One frame that came out. source: index of the frame in the play, -1: of none that was offered."""
+
+    edge: Edge
+    source: int
+    data: bytes
+    user: int
+    meta: int
+    first_out: int
+    first_taken: int
+    last_out: int
+
+
+def settle(came_out: Iterable[CameOut], gone: Sequence[tuple[int, bytes, bool, Fate]]) -> list[CameOut]:
+    """Ends of the frames that a reset met in the port.
+
+    came_out: frames that left it whole before the reset while the report of it was lost. gone: index, bytes, bad mark
+    and fate of each frame without a reported end, in order; its fate gets its code: delivered when it is among the
+    former, else reset. Returns the former with their source.
+    """
+    out, left = list(came_out), list(gone)
+    for came in out:
+        for position, (index, data, bad, fate) in enumerate(left):
+            if not bad and data == came.data:
+                came.source, fate.code = index, Code.DELIVERED
+                del left[: position + 1]
+                break
+    for _, _, _, fate in gone:
+        fate.code = fate.code or Code.RESET
+    return out
+
+
+class Engine(Protocol):
+    """The interface of both engines. ``reset`` returns once the port is ready."""
+
+    capabilities: Capabilities
+
+    async def start(self) -> None: ...
+
+    async def reset(self) -> None: ...
+
+    async def play(
+        self, batch: Batch, profiles: Mapping[Edge, str], cut: Fault | None, again: Callable[[], Awaitable[None]]
+    ) -> Outcome:
+        """Play; ``cut`` is a reset fault, ``again`` programs the port after it. `Stuck`: the watchdog ended it."""
+        ...
+
+    async def send(self, edge: Edge, data: bytes, queue: int, bad: int) -> None: ...
+
+    async def receive(self, edge: Edge, timeout_ns: int) -> Frame | None:
+        """The oldest frame of a send; None: none in time."""
+        ...
+
+    async def read(self, address: int) -> int: ...
+
+    async def write(self, address: int, value: int) -> None: ...
+
+
+@dataclass
+class Played:
+    """All notes of a play, before they become arrays."""
+
+    fates: list[Fate]
+    out: list[CameOut] = field(default_factory=list)
+    cycles: int = 0
+    resets: list[int] = field(default_factory=list)
+
+
+def make_outcome(batch: Batch, played: Played, start_ns: int) -> Outcome:
+    """The notes of a play as an Outcome. start_ns: time of the play's cycle 0."""
+    n = len(batch)
+    # In order per edge: a stable sort keeps the order in which an edge gave them.
+    out = sorted(played.out, key=lambda frame: frame.edge)
+    first_out, last_out = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+    for frame in out:
+        if frame.source >= 0:
+            first_out[frame.source], last_out[frame.source] = frame.first_out, frame.last_out
+    column: dict[str, Any] = {
+        name: np.array([getattr(fate, name) for fate in played.fates], np.int64).reshape(n)
+        for name in ("first_in", "last_in", "code", "queue")
+    }
+    frames = Batch.of(
+        [frame.data for frame in out],
+        edge=[int(frame.edge) for frame in out],
+        time_ns=[int(start_ns + frame.first_out * CLOCK_NS) for frame in out],
+        queue=[unpack(frame.meta)["queue"] if frame.edge == Edge.HOST else 0 for frame in out],
+        bad=[frame.user & 0xFF if frame.user & 1 else 0 for frame in out],
+    )
+    return Outcome(
+        frames=frames,
+        source=np.array([frame.source for frame in out], np.int64),
+        code=column["code"].astype(np.uint8),
+        queue=column["queue"].astype(np.uint8),
+        latency_cycles=np.where(first_out >= 0, first_out - column["first_in"], -1),
+        first_in=column["first_in"],
+        last_in=column["last_in"],
+        first_out=first_out,
+        last_out=last_out,
+        cycles=played.cycles,
+        resets=np.array(played.resets, np.int64),
+    )

@@ -1,0 +1,204 @@
+"""``ModelTarget``: the golden model behind the ``Target`` protocol.
+
+It says what should happen, and it tests the tests without RTL. Its time is its own: it moves when something is awaited,
+so it needs no event loop (asyncio, cocotb, or a bare ``send(None)`` all do).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from itertools import count
+from typing import Any
+
+from models.config import NicConfig
+from models.frames import BEAT_BYTES, Batch, Edge, Outcome
+from models.nic import NicPortModel
+from tb.targets.base import (
+    Armed,
+    Capabilities,
+    Fault,
+    FaultKind,
+    Frame,
+    Memory,
+    ReceiveTimeout,
+    UnmappedAddress,
+    Unsupported,
+    first_of,
+)
+from tb.targets.outcome import join_at_reset
+
+__all__ = ["ModelTarget"]
+
+
+class _Wait:
+    """What a coroutine of a gather is suspended on: a time, or something that may come true before it."""
+
+    def __init__(self, until: float, condition: Callable[[], bool] | None = None) -> None:
+        self.until = until
+        self.condition = condition
+
+    def __await__(self) -> Generator[_Wait, None, None]:
+        yield self
+
+
+class ModelTarget:
+    """One port's golden model as a target.
+
+    Frames are isolated: each passes as if it were alone, so back-pressure changes nothing, and no buffer overflows.
+    """
+
+    def __init__(self, config: NicConfig | None = None) -> None:
+        self.capabilities = Capabilities(faults=frozenset(FaultKind), overlapping=False)
+        self.memory: Mapping[str, Memory] = {}
+        self._config = config if config is not None else NicConfig()
+        self._clock = self.capabilities.clock_ns
+        self._now = 0.0
+        self._depth = 0
+        self._order = count()
+        self._restart()
+
+    def _restart(self) -> None:
+        self._model = self.make_model(self._config)
+        self._armed = Armed()
+        self._coming: list[tuple[float, int, Frame]] = []
+        self._out: dict[Edge, deque[Frame]] = {edge: deque() for edge in Edge}
+        self._last_out = dict.fromkeys(Edge, -1)
+
+    def make_model(self, config: NicConfig) -> NicPortModel:
+        """The model behind this target; a test of the tests puts a wrong one here."""
+        return NicPortModel(config)
+
+    # -- the protocol ------------------------------------------------------------------------------------------------
+
+    async def configure(self, config: NicConfig) -> None:
+        self._config = config
+        self._restart()
+
+    async def play(self, stimulus: Batch) -> Outcome:
+        batch = self._armed.mark(stimulus)
+        fault, self._armed.reset = self._armed.reset, None
+        cut = None if fault is None else first_of(batch, fault.edge, fault.frame)
+        if fault is None or cut is None:
+            outcome = self._model.play(batch)
+        else:
+            outcome = self._play_with_reset(batch, cut, fault.after_beats)
+        await self._pass(outcome.cycles * self._clock)
+        return outcome
+
+    def _play_with_reset(self, batch: Batch, cut: int, after_beats: int) -> Outcome:
+        """Frames before the cut pass, the cut one is lost, the rest meets a port fresh from reset."""
+        first = self._model.play(batch.select(slice(0, cut)))
+        self._model = self.make_model(self._config)
+        second = self._model.play(batch.select(slice(cut + 1, None)))
+        return join_at_reset(batch, cut, min(after_beats, int(batch.beats[cut])), first, second)
+
+    async def send(self, frame: Frame) -> None:
+        if frame.time_ns > self._now:
+            await self._pass(frame.time_ns - self._now)
+        beats = -(-len(frame.data) // BEAT_BYTES)
+        last_in = int(self._now // self._clock) + beats - 1
+        outcome = self._model.play(self._armed.mark(frame.batch()))
+        if len(outcome.frames):
+            # Frames of a send follow each other, unlike those of a play: the one before may still be leaving.
+            first_out = self._model.first_out_cycle(frame.edge, last_in, self._last_out[frame.edge])
+            self._last_out[frame.edge] = first_out + beats - 1
+            came = Frame(
+                data=outcome.frames.frame(0),
+                edge=frame.edge.opposite,
+                port=frame.port,
+                queue=int(outcome.frames.queue[0]),
+                time_ns=int(first_out * self._clock),
+            )
+            heapq.heappush(self._coming, ((first_out + beats) * self._clock, next(self._order), came))
+        await self._pass(beats * self._clock)
+
+    async def receive(self, port: int, edge: Edge, timeout_ns: int) -> Frame:
+        if port not in self.capabilities.ports:
+            raise Unsupported(f"this target has no port {port}")
+        await self._wait(_Wait(self._now + timeout_ns, lambda: bool(self._out[edge])))
+        if not self._out[edge]:
+            raise ReceiveTimeout(edge, timeout_ns)
+        return self._out[edge].popleft()
+
+    async def read(self, address: int) -> int:
+        try:
+            return self._model.read(address)
+        except LookupError as error:
+            raise UnmappedAddress(address) from error
+
+    async def write(self, address: int, value: int) -> None:
+        try:
+            self._model.write(address, value)
+        except LookupError as error:
+            raise UnmappedAddress(address) from error
+
+    async def sleep(self, ns: int) -> None:
+        if ns < 0:
+            raise ValueError(f"sleep: {ns} ns is in the past")
+        await self._pass(ns)
+
+    def now(self) -> int:
+        return int(self._now)
+
+    async def gather(self, *coroutines: Awaitable[Any]) -> list[Any]:
+        running: dict[int, Generator[_Wait, None, Any]] = {i: c.__await__() for i, c in enumerate(coroutines)}
+        waits: dict[int, _Wait] = {}
+        results: list[Any] = [None] * len(running)
+        nested = self._depth > 0
+        self._depth += 1
+        try:
+            while running:
+                ready = [i for i in running if i not in waits or self._over(waits[i])]
+                for i in ready:
+                    waits.pop(i, None)
+                    try:
+                        waits[i] = next(running[i])
+                    except StopIteration as stop:
+                        results[i] = stop.value
+                        del running[i]
+                if running and not any(i not in waits or self._over(waits[i]) for i in running):
+                    await self._idle(list(waits.values()), nested)
+        finally:
+            self._depth -= 1
+            for coroutine in running.values():
+                coroutine.close()
+        return results
+
+    async def inject(self, fault: Fault) -> None:
+        if fault.kind not in self.capabilities.faults:
+            raise Unsupported(f"this target can't inject {fault.kind}")
+        self._armed.take(fault)
+
+    # -- time --------------------------------------------------------------------------------------------------------
+
+    async def _pass(self, ns: float) -> None:
+        await self._wait(_Wait(self._now + ns))
+
+    async def _wait(self, wait: _Wait) -> None:
+        """Suspend inside a gather; outside one nothing else can happen, so time just moves."""
+        while not self._over(wait):
+            if self._depth:
+                await wait
+            else:
+                self._advance(wait)
+
+    async def _idle(self, waits: list[_Wait], nested: bool) -> None:
+        """All coroutines of a gather wait: hand the wait to the gather around it, or move time."""
+        nearest = min(wait.until for wait in waits)
+        together = _Wait(nearest, lambda: any(self._over(wait) for wait in waits))
+        if nested:
+            await together
+        else:
+            self._advance(together)
+
+    def _over(self, wait: _Wait) -> bool:
+        return self._now >= wait.until or (wait.condition is not None and wait.condition())
+
+    def _advance(self, wait: _Wait) -> None:
+        """Move time to the end of ``wait`` or to the next frame that comes out, whichever is first."""
+        self._now = min([wait.until, *(coming[0] for coming in self._coming[:1])])
+        while self._coming and self._coming[0][0] <= self._now:
+            _, _, frame = heapq.heappop(self._coming)
+            self._out[frame.edge].append(frame)
