@@ -30,9 +30,11 @@ from tb.targets.outcome import compare
 
 __all__ = [
     "PROFILES",
+    "SHRINK_TRIES",
     "Item",
     "Verdict",
     "draw_profiles",
+    "is_failure",
     "load_item",
     "paced",
     "play_item",
@@ -54,6 +56,7 @@ WIRE_OVERHEAD = 24
 
 SHRINK_TRIES = 150
 KEPT_MISMATCHES = 20
+_FAILURE = "nicloop failure"
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,8 @@ class Item:
     profiles: Mapping[Edge, str]
     of_frames: int
     paced: bool = True
+    config: NicConfig | None = None
+    """Programmed instead of the job's, where the capture brings one."""
 
     def part(self, index: Sequence[int]) -> Item:
         """The same with some of its frames only, in order."""
@@ -123,6 +128,7 @@ def draw_profiles(seed: int, name: str) -> dict[Edge, str]:
 
 async def _once(target: Target, item: Item, config: NicConfig) -> Verdict:
     """Reset, play, compare."""
+    config = item.config or config
     await target.configure(config)
     if FaultKind.BACK_PRESSURE in target.capabilities.faults:
         for edge, profile in item.profiles.items():
@@ -205,11 +211,17 @@ async def play_item(
     return result, smallest
 
 
+def is_failure(path: Path) -> bool:
+    """Whether a capture is one that `write_failure` left."""
+    note = path.with_suffix(".json")
+    return note.exists() and f'"kind": "{_FAILURE}"' in note.read_text()
+
+
 def load_item(path: Path, name: str, seed: int, most_beats: int | None = None) -> tuple[Item, str]:
     """The capture at ``path`` as an item, and what is to be said about it ("": nothing). CaptureError: it can't be read.
 
     A capture beside which a ``.json`` of `write_failure` lies is played as that says: each frame at its own edge only,
-    with the same profiles. ``most_beats``: only as many of the first frames as fit in these beats of both directions.
+    with the same profiles and configuration. ``most_beats``: only the first frames, as many as fit, both ways.
     """
     capture = read_capture(path)
     frames, notice = capture.batch, str(capture.error) if capture.error else ""
@@ -217,11 +229,12 @@ def load_item(path: Path, name: str, seed: int, most_beats: int | None = None) -
     if len(empty):
         notice = f"{notice}; {len(empty)} frames without a byte were left out".lstrip("; ")
         frames = frames.select(np.flatnonzero(frames.lengths))
-    note = path.with_suffix(".json")
-    if note.exists() and (kept := json.loads(note.read_text())).get("kind") == "nicloop failure":
+    if is_failure(path):
+        kept = json.loads(path.with_suffix(".json").read_text())
         profiles = {Edge[edge.upper()]: profile for edge, profile in kept["profiles"].items()}
         frames = replace(frames, time_ns=np.zeros(len(frames), np.int64), flags=np.zeros(len(frames), np.uint8))
-        return Item(name, frames, profiles, len(frames), kept["paced"]), notice
+        config = NicConfig.load(path.with_suffix(".toml"))
+        return Item(name, frames, profiles, len(frames), kept["paced"], config), notice
     whole = len(frames)
     if most_beats is not None:
         frames = frames.select(slice(0, max(1, int(np.searchsorted(np.cumsum(2 * frames.beats), most_beats, "right")))))
@@ -233,9 +246,9 @@ def write_failure(folder: Path, item: Item, config: NicConfig, seed: int, result
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{Path(item.name).stem}.pcapng"
     write_capture(path, item.frames)
-    path.with_suffix(".toml").write_text(config.to_toml())
+    path.with_suffix(".toml").write_text((item.config or config).to_toml())
     note = {
-        "kind": "nicloop failure",
+        "kind": _FAILURE,
         "capture": item.name,
         "seed": seed,
         "profiles": {edge.name.lower(): profile for edge, profile in item.profiles.items()},

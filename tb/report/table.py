@@ -15,7 +15,7 @@ from rich.text import Text
 
 __all__ = ["CaptureResult", "Latency", "console", "print_captures"]
 
-PLAIN_WIDTH = 150
+PLAIN_WIDTH = 200
 """Columns of a table that goes into a pipe."""
 
 
@@ -79,8 +79,18 @@ def console() -> Console:
 
 def print_captures(out: Console, results: Sequence[CaptureResult], clock_ns: float, title: str) -> None:
     """The table of the main job: a line a capture and a line of sums."""
+    shortest = 16
+    full = _captures_table(results, clock_ns, title, None)
+    over = out.measure(full).maximum - out.width
+    longest = max([shortest, *(len(result.name) for result in results)])
+    out.print(full if over <= 0 else _captures_table(results, clock_ns, title, max(shortest, longest - over)))
+    out.print("latency: min/median/max of the delivered frames; frames and bytes: in each direction", style="dim")
+
+
+def _captures_table(results: Sequence[CaptureResult], clock_ns: float, title: str, most: int | None) -> Table:
+    """``most``: letters of a capture's name that are shown (None: all)."""
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("capture", no_wrap=True, overflow="ellipsis")
+    table.add_column("capture", no_wrap=True, overflow="ellipsis", max_width=most)
     for heading in ("frames", "bytes", "cycles", "mismatches"):
         table.add_column(heading, justify="right", no_wrap=True)
     for heading in ("rx latency\ncycles", "\nns", "tx latency\ncycles", "\nns", "25G share\nrx / tx"):
@@ -105,5 +115,4 @@ def print_captures(out: Console, results: Sequence[CaptureResult], clock_ns: flo
         *(str(sum(getattr(r, name) for r in results)) for name in ("frames", "bytes", "cycles", "mismatches")),
         *[""] * 5,
     )
-    out.print(table)
-    out.print("latency: min/median/max of the delivered frames; frames and bytes: in each direction", style="dim")
+    return table

@@ -18,12 +18,22 @@ from typing import Any
 
 from models.config import NicConfig
 from tb.build import Run, simulate
+from tb.nic.designs import port_design
 from tb.scenarios import Scenario, ScenarioFailed, find
 from tb.targets.base import Capabilities, Target, TargetError
 from tb.targets.model import ModelTarget
 from tb.toolchain import SIM_BUILD
 
-__all__ = ["ENGINES", "TARGETS", "ScenarioResult", "default_engine", "judge", "launch_job", "run_scenario"]
+__all__ = [
+    "ENGINES",
+    "TARGETS",
+    "ScenarioResult",
+    "default_engine",
+    "job_folder",
+    "judge",
+    "launch_job",
+    "run_scenario",
+]
 
 TARGETS = ("model", "cocotb")
 ENGINES = ("agents", "bfm")
@@ -79,6 +89,16 @@ def capabilities(target: Target) -> Capabilities:
     return target.capabilities
 
 
+def _content(kind: str, job: Mapping[str, Any], sim: str, engine: str, seed: int) -> str:
+    return json.dumps({"kind": kind, "engine": engine, "sim": sim, "seed": seed, **job}, indent=1, sort_keys=True)
+
+
+def job_folder(kind: str, job: Mapping[str, Any], *, sim: str, engine: str, seed: int) -> Path:
+    """Where `launch_job` keeps the files of a job: the same job, the same folder."""
+    digest = hashlib.sha256(_content(kind, job, sim, engine, seed).encode()).hexdigest()
+    return SIM_BUILD / "jobs" / f"{kind}-{digest[:12]}"
+
+
 def launch_job(
     kind: str,
     job: Mapping[str, Any],
@@ -88,20 +108,15 @@ def launch_job(
     seed: int,
     waves: bool = False,
     timeout_s: float = 600,
-    folder: Path | None = None,
 ) -> tuple[Run, Path]:
     """Start the simulator on ``tb.targets.bench_job`` with a job; returns the run and the folder of its files.
 
-    ``job`` is written to ``job.json`` with ``kind``, ``engine``, ``seed``; the bench writes its results beside it.
+    ``job`` is written to ``job.json`` with ``kind``, ``engine``, ``sim``, ``seed``; the bench puts its results beside it.
     """
-    from tb.nic.designs import port_design
-
-    content = json.dumps({"kind": kind, "engine": engine, "sim": sim, "seed": seed, **job}, indent=1, sort_keys=True)
-    if folder is None:
-        folder = SIM_BUILD / "jobs" / f"{kind}-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
+    folder = job_folder(kind, job, sim=sim, engine=engine, seed=seed)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    (folder / "job.json").write_text(content)
+    (folder / "job.json").write_text(_content(kind, job, sim, engine, seed))
     run = simulate(
         port_design(engine),
         "tb.targets.bench_job",
