@@ -20,7 +20,7 @@ Volume is handled in numpy; ``reference_*`` are the same rules written a frame a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,13 +29,13 @@ from numpy.typing import NDArray
 from models.config import NicConfig
 from models.frames import BEAT_BYTES, Batch, Edge, Int64, Outcome, UInt8, first_difference
 from models.meta import Code
+from models.port_map import PORT
+from models.registers import Access, Register
 
 __all__ = [
     "CYCLE_NS",
     "INGRESS_CYCLES",
-    "REGISTERS",
     "RX",
-    "SLOTS",
     "TX",
     "AddressError",
     "Mismatch",
@@ -93,49 +93,10 @@ def direction_of(edge: int) -> Pipeline:
     return RX if edge == Edge.WIRE else TX
 
 
-SLOTS: dict[str, tuple[int, int, int, int]] = {
-    "nic": (0x0_0000, 0, 1, 3),
-    "mac_rx": (0x1_0000, 1, 0, 0),
-    "mac_tx": (0x1_4000, 1, 0, 0),
-    "parser_rx": (0x2_0000, 2, 0, 0),
-    "parser_tx": (0x2_4000, 2, 0, 0),
-    "parser_inner": (0x2_8000, 2, 0, 0),
-    "acl_rx": (0x3_0000, 3, 0, 0),
-    "acl_tx": (0x3_4000, 3, 0, 0),
-    "pfc_rx": (0x4_0000, 4, 0, 0),
-    "tx_sched": (0x4_4000, 4, 1, 2),
-    "rx_buffer": (0x4_8000, 4, 1, 2),
-    "ipsec_rx": (0x5_0000, 5, 0, 0),
-    "ipsec_tx": (0x5_4000, 5, 0, 0),
-    "tls_rx": (0x6_0000, 6, 0, 0),
-    "tls_tx": (0x6_4000, 6, 0, 0),
-    "roce": (0x7_0000, 7, 0, 0),
-    "roce_icrc": (0x7_8000, 7, 0, 0),
-}
-"""Instances by name: address, and what `id` says: block number, version, state (0 absent, 2 stand-in, 3 present)."""
-
 _COUNTERS = ("frames_in", "bytes_in", "frames_out", "bytes_out")
 
-REGISTERS: dict[str, tuple[int, int]] = {
-    "id": (0x00, 32),
-    "scratch": (0x04, 32),
-    "control": (0x08, 32),
-    "max_frame": (0x0C, 32),
-    "status": (0x10, 32),
-    "time_increment": (0x18, 64),
-    "now": (0x20, 64),
-    **{f"rx_{name}": (0x40 + 8 * i, 64) for i, name in enumerate(_COUNTERS)},
-    **{f"tx_{name}": (0x60 + 8 * i, 64) for i, name in enumerate(_COUNTERS)},
-    **{f"rx_disposition[{code}]": (0x1000 + 8 * code, 64) for code in range(128)},
-    **{f"tx_disposition[{code}]": (0x2000 + 8 * code, 64) for code in range(128)},
-}
-"""Registers of the instance `nic` (rtl/nic/nic.rdl): offset in bytes and width in bits."""
-
-_WORDS: dict[int, tuple[str, int]] = {
-    offset + 4 * word: (name, word) for name, (offset, width) in REGISTERS.items() for word in range(width // 32)
-}
+_BUFFERS = {"rx_buffer": Edge.WIRE, "tx_sched": Edge.HOST}
 _CODES = frozenset(int(code) for code in Code)
-_WRITABLE = {"scratch": 0xFFFF_FFFF, "control": 3, "max_frame": 0xFFFF, "time_increment": (1 << 40) - 1}
 
 
 class AddressError(LookupError):
@@ -369,7 +330,8 @@ class NicPortModel:
         self.port = port
         self.buffer_frames = buffer_frames
         self._depth = {Edge.WIRE: rx_buffer_beats, Edge.HOST: tx_buffer_beats}
-        self._value = {"scratch": 0, **(config or NicConfig()).ports[port].registers()}
+        programmed = (config or NicConfig()).ports[port].registers()
+        self._written = {f"nic.{name}": value for name, value in programmed.items()}
         self._counters = self._zero_counters()
         self._high: dict[str, int] = {}
         self._time = 0
@@ -389,65 +351,52 @@ class NicPortModel:
 
     def advance(self, cycles: int) -> None:
         """Let so many cycles pass."""
-        self._time += cycles * self._value["time_increment"]
+        self._time += cycles * self._written["nic.time_increment"]
 
     def read(self, address: int) -> int:
-        """A 32-bit register by its byte address in the port. Reading the low word of a 64-bit register latches the high
-        one. AddressError: there is none."""
-        slot, offset = self._locate(address)
-        if slot != "nic":
-            return self._read_slot(slot, offset)
-        name, word = _WORDS[offset]
-        if word == 1:
-            return self._high.get(name, 0) if name != "time_increment" else self._value[name] >> 32
-        value = self._read_value(name)
-        if REGISTERS[name][1] == 64:
-            self._high[name] = value >> 32 & 0xFFFF_FFFF
-        return value & 0xFFFF_FFFF
+        """A 32-bit register by its byte address in the port. Reading the low word of a 64-bit register that hardware
+        moves latches the high one. AddressError: there is none."""
+        register, word = self._find(address)
+        latched = register.volatile and register.words == 2
+        if latched and word == 1:
+            return self._high.get(register.name, 0)
+        value = self._value(register)
+        if latched:
+            self._high[register.name] = value >> 32 & 0xFFFF_FFFF
+        return value >> 32 * word & 0xFFFF_FFFF
 
     def write(self, address: int, value: int) -> None:
         """Write a 32-bit register; what is read-only stays as it is. AddressError: there is none. ValueError: more than
         32 bits."""
         if not 0 <= value < 1 << 32:
             raise ValueError(f"{value:#x} is not a 32-bit value")
-        slot, offset = self._locate(address)
-        name, word = _WORDS[offset] if slot == "nic" else ("", 0)
-        if name not in _WRITABLE:
-            return
-        mask = _WRITABLE[name]
-        kept = self._value[name] & ~(0xFFFF_FFFF << 32 * word)
-        self._value[name] = (kept | value << 32 * word) & mask
+        register, word = self._find(address)
+        mask = register.mask(Access.RW) & 0xFFFF_FFFF << 32 * word
+        if mask:
+            kept = self._written.get(register.name, register.reset)
+            self._written[register.name] = kept & ~mask | value << 32 * word & mask
 
-    def _locate(self, address: int) -> tuple[str, int]:
-        for slot, (base, _, _, state) in SLOTS.items():
-            offset = address - base
-            if not 0 <= offset < 0x4000:
-                continue
-            known = _WORDS if slot == "nic" else (0, 4, 8) if state == 2 else (0,)
-            if offset in known:
-                return slot, offset
-        raise AddressError(address)
+    def _find(self, address: int) -> tuple[Register, int]:
+        found = PORT.find(address)
+        if found is None:
+            raise AddressError(address)
+        return found
 
-    def _read_slot(self, slot: str, offset: int) -> int:
-        """`id` of a slot; `level` (nothing stays in the model's buffers) and `peak` of a buffer."""
-        if offset == 0:
-            _, block, version, state = SLOTS[slot]
-            return block | version << 8 | state << 16
-        return self._peak[Edge.WIRE if slot == "rx_buffer" else Edge.HOST] if offset == 8 else 0
-
-    def _read_value(self, name: str) -> int:
-        if name == "id":
-            return self._read_slot("nic", 0)
-        if name == "status":
-            return 0b11
-        if name == "now":
+    def _value(self, register: Register) -> int:
+        """Nothing is ever under way between plays: the port is idle and its buffers are empty."""
+        instance, _, name = register.name.partition(".")
+        if instance in _BUFFERS and name in ("level", "peak"):
+            return self._peak[_BUFFERS[instance]] if name == "peak" else 0
+        if register.name == "nic.status":
+            return register.encode({"idle": 1, "ready": 1})
+        if register.name == "nic.now":
             return self.now_ns
-        if name in self._value:
-            return self._value[name]
-        table, bracket, code = name.partition("[")
-        if not bracket:
+        if instance == "nic" and name in self._counters:
             return self._counters[name]
-        return self._counters.get(f"{table}.{_code_name(int(code.rstrip(']')))}", 0)
+        table, bracket, code = name.partition("[")
+        if bracket:
+            return self._counters.get(f"{table}.{_code_name(int(code[:-1]))}", 0)
+        return self._written.get(register.name, register.reset)
 
     # -- what must happen --------------------------------------------------------------------------------------------
 
@@ -495,14 +444,14 @@ class NicPortModel:
     def _codes(self, batch: Batch) -> UInt8:
         """As ``reference_code``, for all frames."""
         host = batch.edge == Edge.HOST
-        control, lengths = self._value["control"], batch.lengths
+        control, lengths = self._written["nic.control"], batch.lengths
         disabled = np.where(host, not control >> 1 & 1, not control & 1)
         reason = batch.bad >> 1
         depth = np.where(host, self._depth[Edge.HOST], self._depth[Edge.WIRE])
         code = np.select(
             [
                 disabled,
-                lengths > self._value["max_frame"],
+                lengths > self._written["nic.max_frame"],
                 batch.bad != 0,
                 batch.beats > depth,
             ],
@@ -532,10 +481,8 @@ class NicPortModel:
         first_out = np.where(delivered, first_in + latency, -1)
         last_out = np.where(delivered, first_out + beats - 1, -1)
         cycles = int(np.max(first_in + latency + beats, initial=0))
-        frames = prediction.frames
-        object.__setattr__(frames, "time_ns", first_out[prediction.source] * CYCLE_NS)
         outcome = Outcome(
-            frames=frames,
+            frames=replace(prediction.frames, time_ns=first_out[prediction.source] * CYCLE_NS),
             source=prediction.source,
             code=prediction.code,
             queue=prediction.queue,
@@ -547,7 +494,7 @@ class NicPortModel:
             cycles=cycles,
         )
         for name, value in self.expected_counters(batch, outcome).items():
-            self._counters[name] += value
+            self._counters[name] = self._counters.get(name, 0) + value
         outcome.counters.update(self._counters)
         self.advance(cycles)
         return outcome
