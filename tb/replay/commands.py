@@ -27,7 +27,7 @@ from tb.toolchain import ROOT, SIM_BUILD
 __all__ = ["sim"]
 
 CAPTURES = ROOT / "tests" / "captures"
-ICARUS_BEATS = 12_000
+ICARUS_BEATS = 60_000
 """Beats that all captures together may take under Icarus, which does a thousandth of Verilator's cycles a second."""
 
 

@@ -218,10 +218,10 @@ def is_failure(path: Path) -> bool:
 
 
 def load_item(path: Path, name: str, seed: int, most_beats: int | None = None) -> tuple[Item, str]:
-    """The capture at ``path`` as an item, and what is to be said about it ("": nothing). CaptureError: it can't be read.
+    """The capture at ``path`` as an item, and what is to be said of it ("": nothing). CaptureError: it can't be read.
 
     A capture beside which a ``.json`` of `write_failure` lies is played as that says: each frame at its own edge only,
-    with the same profiles and configuration. ``most_beats``: only the first frames, as many as fit, both ways.
+    with the same profiles and configuration. ``most_beats``: only the first frames, as many as fit.
     """
     capture = read_capture(path)
     frames, notice = capture.batch, str(capture.error) if capture.error else ""

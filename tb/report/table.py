@@ -15,8 +15,14 @@ from rich.text import Text
 
 __all__ = ["CaptureResult", "Latency", "console", "print_captures"]
 
-PLAIN_WIDTH = 200
+PLAIN_WIDTH = 120
 """Columns of a table that goes into a pipe."""
+_REST = 84
+"""Columns that a table needs beside the names of captures."""
+_LEGEND = (
+    "frames and bytes: of the capture, played in each direction; latency: min/median/max of the delivered frames;\n"
+    "25G share: rate of what was delivered (rx is offered at line rate, tx as fast as the port takes it)"
+)
 
 
 @dataclass(frozen=True)
@@ -78,41 +84,30 @@ def console() -> Console:
 
 
 def print_captures(out: Console, results: Sequence[CaptureResult], clock_ns: float, title: str) -> None:
-    """The table of the main job: a line a capture and a line of sums."""
-    shortest = 16
-    full = _captures_table(results, clock_ns, title, None)
-    over = out.measure(full).maximum - out.width
-    longest = max([shortest, *(len(result.name) for result in results)])
-    out.print(full if over <= 0 else _captures_table(results, clock_ns, title, max(shortest, longest - over)))
-    out.print("latency: min/median/max of the delivered frames; frames and bytes: in each direction", style="dim")
-
-
-def _captures_table(results: Sequence[CaptureResult], clock_ns: float, title: str, most: int | None) -> Table:
-    """``most``: letters of a capture's name that are shown (None: all)."""
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("capture", no_wrap=True, overflow="ellipsis", max_width=most)
+    """The table of the main job: a row a capture, with a line a direction, and a row of sums."""
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("capture", no_wrap=True, overflow="ellipsis", max_width=max(16, out.width - _REST))
     for heading in ("frames", "bytes", "cycles", "mismatches"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for heading in ("rx latency\ncycles", "\nns", "tx latency\ncycles", "\nns", "25G share\nrx / tx"):
+    table.add_column("", min_width=2, no_wrap=True)
+    for heading in ("latency, cycles", "latency, ns", "25G share"):
         table.add_column(heading, justify="right", no_wrap=True)
     for result in results:
         partly = "" if result.frames == result.of_frames else f" of {result.of_frames}"
-        cells: list[str | Text] = [
+        latencies = [result.latency.get(way) for way in ("rx", "tx")]
+        table.add_row(
             result.name,
             f"{result.frames}{partly}",
             str(result.bytes),
             str(result.cycles),
             Text(str(result.mismatches), style="bold red" if result.mismatches else "green"),
-        ]
-        for way in ("rx", "tx"):
-            latency = result.latency.get(way)
-            cells += [latency.text(), latency.text(clock_ns)] if latency else ["-", "-"]
-        shares = [f"{result.share[way]:.0%}" if way in result.share else "-" for way in ("rx", "tx")]
-        table.add_row(*cells, " / ".join(shares))
+            "rx\ntx",
+            "\n".join(latency.text() if latency else "-" for latency in latencies),
+            "\n".join(latency.text(clock_ns) if latency else "-" for latency in latencies),
+            "\n".join(f"{result.share[way]:.0%}" if way in result.share else "-" for way in ("rx", "tx")),
+        )
     table.add_section()
-    table.add_row(
-        f"{len(results)} captures",
-        *(str(sum(getattr(r, name) for r in results)) for name in ("frames", "bytes", "cycles", "mismatches")),
-        *[""] * 5,
-    )
-    return table
+    sums = (str(sum(getattr(r, name) for r in results)) for name in ("frames", "bytes", "cycles", "mismatches"))
+    table.add_row(f"{len(results)} captures", *sums, *[""] * 4)
+    out.print(table)
+    out.print(_LEGEND, style="dim", soft_wrap=True)

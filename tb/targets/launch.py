@@ -111,7 +111,7 @@ def launch_job(
 ) -> tuple[Run, Path]:
     """Start the simulator on ``tb.targets.bench_job`` with a job; returns the run and the folder of its files.
 
-    ``job`` is written to ``job.json`` with ``kind``, ``engine``, ``sim``, ``seed``; the bench puts its results beside it.
+    ``job`` is written to ``job.json`` with ``kind``, ``engine``, ``sim``, ``seed``; the bench leaves its results there.
     """
     folder = job_folder(kind, job, sim=sim, engine=engine, seed=seed)
     shutil.rmtree(folder, ignore_errors=True)
