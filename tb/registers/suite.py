@@ -4,7 +4,8 @@ Every check is a coroutine ``check(bus, registers, base=0)`` that awaits nothing
 and in benches. It returns how many things it compared (a caller should ask for more than 0), raises
 :class:`RegisterMismatch` at the first difference, and leaves what software writes at its reset value. The device must
 be fresh from reset and quiet: no traffic, nothing that moves counters or sets sticky bits. Which bits may be compared
-follows from the fields of the map: a volatile field is left out wherever hardware may have moved it.
+follows from the fields of the map: a volatile field is left out wherever hardware may have moved it. Of an array the
+first and the last element are checked and those at powers of two, so that every bit of its index takes part.
 """
 
 from __future__ import annotations
@@ -80,9 +81,23 @@ def _settled(register: Register, written: int | None = None) -> tuple[int, int]:
     return value, mask
 
 
+def _sample(registers: RegisterMap) -> Iterator[Register]:
+    """Every register; of arrays the first element, the last, and those at powers of two."""
+    for register in registers.registers:
+        if register.is_array:
+            indices = {0, register.count - 1} | {1 << bit for bit in range((register.count - 1).bit_length())}
+            yield from (register.element(index) for index in sorted(indices))
+        else:
+            yield register
+
+
 def _plain(registers: RegisterMap) -> list[Register]:
     """Registers with a field that software writes and reads back, where a write does nothing else."""
-    return [item for item in registers if item.mask(Access.RW) and not item.mask(Access.WO, Access.PULSE, Access.W1C)]
+    return [
+        item
+        for item in _sample(registers)
+        if item.mask(Access.RW) and not item.mask(Access.WO, Access.PULSE, Access.W1C)
+    ]
 
 
 async def _restore(bus: Bus, registers: RegisterMap, base: int) -> None:
@@ -93,7 +108,7 @@ async def _restore(bus: Bus, registers: RegisterMap, base: int) -> None:
 async def check_reset(bus: Bus, registers: RegisterMap, base: int = 0) -> int:
     """Every register reads its reset value; bits without a field read as 0."""
     count = 0
-    for register in registers:
+    for register in _sample(registers):
         value, mask = _settled(register)
         count += _compare(register, "after reset", await read_value(bus, register, base), value, mask)
     return count
@@ -133,7 +148,7 @@ async def check_aliasing(bus: Bus, registers: RegisterMap, base: int = 0) -> int
     Registers that software can't write are written too: that must reach none of the others.
     """
     plain = _plain(registers)
-    others = [item for item in registers if not item.writable]
+    others = [item for item in _sample(registers) if not item.writable]
     count = 0
     for flip in (0, (1 << 64) - 1):
         written = {}
@@ -156,7 +171,7 @@ async def check_read_only(bus: Bus, registers: RegisterMap, base: int = 0) -> in
     A volatile register is compared only if it stood still between two reads before the write.
     """
     count = 0
-    for register in registers:
+    for register in _sample(registers):
         if register.writable or register.mask(Access.RCLR):
             continue
         first, before = await read_value(bus, register, base), await read_value(bus, register, base)
@@ -175,7 +190,7 @@ def _volatile_mask(register: Register) -> int:
 async def check_clear_on_read(bus: Bus, registers: RegisterMap, base: int = 0) -> int:
     """A field that a read clears reads as 0 the second time."""
     count = 0
-    for register in registers:
+    for register in _sample(registers):
         if mask := register.mask(Access.RCLR):
             await read_value(bus, register, base)
             count += _compare(register, "read again", await read_value(bus, register, base), 0, mask)
@@ -185,7 +200,7 @@ async def check_clear_on_read(bus: Bus, registers: RegisterMap, base: int = 0) -
 async def check_write_one_to_clear(bus: Bus, registers: RegisterMap, base: int = 0) -> int:
     """Writing 0 to a sticky bit leaves it, writing 1 clears it."""
     count = 0
-    for register in registers:
+    for register in _sample(registers):
         mask = register.mask(Access.W1C)
         if not mask or register.mask(Access.WO, Access.PULSE):
             continue
