@@ -119,7 +119,7 @@ def vlan() -> Frames:
     for priority in range(8):
         yield f"VLAN 100, priority {priority}", ether(Dot1Q(vlan=100, prio=priority), IP(**V4), udp(), Raw(b"x" * 30))
     yield "priority tag (VLAN 0)", ether(Dot1Q(vlan=0, prio=5), IP(**V4), udp())
-    yield "VLAN 4095, DEI set", ether(Dot1Q(vlan=4095, id=1), IPv6(**V6), udp())
+    yield "VLAN 4095, DEI set", ether(Dot1Q(vlan=4095, dei=1), IPv6(**V6), udp())
     yield "QinQ, 88a8 outside", ether(Dot1AD(vlan=200, prio=3), Dot1Q(vlan=100, prio=6), IP(**V4), TCP(flags="S"))
     yield "QinQ, 8100 twice", ether(Dot1Q(vlan=200), Dot1Q(vlan=100), IP(**V4), TCP(flags="S"))
     yield "three tags", ether(Dot1AD(vlan=1), Dot1AD(vlan=2), Dot1Q(vlan=3), IP(**V4), ICMP())
@@ -246,7 +246,7 @@ def tunnels() -> Frames:
     yield "GRE", ether(IP(**V4), GRE(), IP(src="10.0.0.1", dst="10.0.0.2"), udp())
     yield (
         "GRE with key and sequence number",
-        ether(IP(**V4), GRE(key_present=1, seqnum_present=1, key=5, seqence_number=6), IP(**V4), udp()),
+        ether(IP(**V4), GRE(key_present=1, seqnum_present=1, key=5, sequence_number=6), IP(**V4), udp()),
     )
     yield "IPv4 in IPv4", ether(IP(**V4), IP(src="10.0.0.1", dst="10.0.0.2"), TCP())
     yield "IPv6 in IPv4", ether(IP(**V4), IPv6(**V6), udp())

@@ -1,0 +1,85 @@
+"""The metadata word and the disposition codes.
+
+Sweep:    every field with its least, its greatest and random values; every code
+Stimulus: hypothesis
+Checks:   pack and unpack are inverse; rtl/lib/meta.vh is current and says the same; the rules of the codes
+Timing:   none
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.meta import BUDGET, FIELDS, META_W, Code, Disposition, disposition, pack, unpack, verilog_header
+
+HEADER = Path(__file__).resolve().parents[2] / "rtl/lib/meta.vh"
+VALUES = st.fixed_dictionaries({field.name: st.integers(0, 2**field.width - 1) for field in FIELDS})
+
+
+@given(VALUES)
+def test_a_word_gives_back_the_fields_it_was_packed_of(values: dict[str, int]) -> None:
+    word = pack(values)
+    assert 0 <= word < 1 << META_W
+    assert unpack(word) == values
+
+
+def test_every_field_has_bits_of_its_own() -> None:
+    masks = [pack({field.name: 2**field.width - 1}) for field in FIELDS]
+    assert sum(masks) == 2 ** sum(field.width for field in FIELDS) - 1
+    assert [mask.bit_count() for mask in masks] == [field.width for field in FIELDS]
+    assert len({field.name for field in FIELDS}) == len(FIELDS)
+
+
+def test_a_missing_field_is_zero_and_a_wrong_one_is_refused() -> None:
+    assert pack({}) == 0
+    with pytest.raises(KeyError):
+        pack({"sequence": 1})
+    for value in (-1, 1 << 16):
+        with pytest.raises(ValueError, match=f"meta field seq: {value} does not fit 16 bits"):
+            pack({"seq": value})
+
+
+def test_the_word_is_whole_32_bit_words_within_its_budget() -> None:
+    assert META_W % 32 == 0
+    assert sum(field.width for field in FIELDS) <= META_W <= BUDGET
+
+
+def test_the_verilog_header_is_current() -> None:
+    assert HEADER.read_text() == verilog_header(), "run `make generate`"
+
+
+def test_the_verilog_header_names_the_same_bits_and_codes() -> None:
+    text = HEADER.read_text()
+    parts = {name: (int(high), int(low)) for name, high, low in re.findall(r"`define MF_(\w+) (\d+):(\d+)\n", text)}
+    for field in FIELDS:
+        high, low = parts[field.name.upper()]
+        assert pack({field.name: 2**field.width - 1}) == ((1 << high + 1) - 1) & ~((1 << low) - 1)
+        assert f"`define MF_{field.name.upper()}_LSB {low}\n" in text
+        assert f"`define MF_{field.name.upper()}_W {field.width}\n" in text
+    codes = {name: int(value) for name, value in re.findall(r"`define CODE_(\w+) 8'd(\d+)\n", text)}
+    assert codes == {code.name: code.value for code in Code}
+    assert f"`define META_W {META_W}\n" in text
+
+
+def test_every_field_has_a_writer_a_reader_and_a_meaning() -> None:
+    for field in FIELDS:
+        assert field.writer and field.readers and field.doc, field
+
+
+def test_every_code_fits_the_seven_bits_of_tuser() -> None:
+    assert all(0 <= code < 128 for code in Code)
+
+
+def test_codes_from_16_are_drops_and_the_others_are_not() -> None:
+    for code in range(16, 128):
+        assert disposition(code) is Disposition.DROPPED
+    assert disposition(Code.DELIVERED) is Disposition.DELIVERED
+    assert disposition(Code.CONSUMED) is Disposition.CONSUMED
+    for code in (Code.NONE, 3, 15, -1):
+        with pytest.raises(ValueError, match=f"code {int(code)} ends no frame"):
+            disposition(code)
