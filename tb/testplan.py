@@ -106,7 +106,8 @@ class Plan:
         for path in sorted((folder / "testplan").glob("*.toml")):
             if str(path.relative_to(folder)) not in listed:
                 problems.append(f"{path.relative_to(root)}: not listed in {PLAN}")
-        for name in listed:
+        problems += [f"{PLAN}: {name} is listed twice" for name in {*listed} if listed.count(name) > 1]
+        for name in dict.fromkeys(listed):
             rows += _rows(folder / name, root, problems)
         for identifier, times in Counter(row.id for row in rows).items():
             if times > 1:

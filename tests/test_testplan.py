@@ -297,6 +297,11 @@ def test_a_file_of_the_plan_that_is_not_listed_or_not_there_is_a_violation(tree)
     assert "docs/testplan/mac.toml: no such file" in violations
 
 
+def test_a_file_of_the_plan_that_is_listed_twice_is_named_once(tree):
+    root = tree(files=["testplan/lib.toml", "testplan/lib.toml"])
+    assert judge(root, ran()).violations == ["docs/testplan.toml: testplan/lib.toml is listed twice"]
+
+
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
