@@ -196,21 +196,18 @@ class AxisSource(BusDriver):
             assert size, f"{self.name}: a frame of no bytes cannot be sent"
             for at in range(0, size, width):
                 last = at + width >= size
-                pause = self.pause
-                if pause is not None:
-                    react = isinstance(pause, Reactive)
-                    while True:
-                        if react:
-                            pause.see(True, last)
-                        if next(pause):
-                            break
-                        if offered:
-                            tvalid.value = 0
-                            offered = False
-                            if self._undefined:
-                                self._release()
-                                keep_now = last_now = -1
-                        await edge
+                while (pause := self.pause) is not None:
+                    if isinstance(pause, Reactive):
+                        pause.see(True, last)
+                    if next(pause):
+                        break
+                    if offered:
+                        tvalid.value = 0
+                        offered = False
+                        if self._undefined:
+                            self._release()
+                            keep_now = last_now = -1
+                    await edge
                 word = int.from_bytes(data[at : at + width], "little")
                 keep = full
                 if last:

@@ -26,6 +26,7 @@ from tb.lib.suite import (
     check_pause_pairs,
     check_reset_in_mid_frame,
     check_throughput,
+    test,
 )
 
 __all__: list[str] = []
@@ -179,7 +180,7 @@ async def _fifo(dut: Any, *, exact: bool = False) -> Fifo:
 # ------------------------------------------------------------------------------------------------------- every mode
 
 
-@cocotb.test
+@test
 async def fifo_passes_every_length_in_the_cycle_of_the_model(dut: Any) -> None:
     h = await _fifo(dut, exact=not DROP_BAD)
     frame = h.frame
@@ -194,14 +195,14 @@ def _good(frame: AxisFrame) -> AxisFrame:
     return frame
 
 
-@cocotb.test
+@test
 async def fifo_has_no_bubble_under_any_back_pressure(dut: Any) -> None:
     h = await _fifo(dut, exact=True)
     await check_pause_pairs(h)
     assert not h.drops
 
 
-@cocotb.test
+@test
 async def fifo_takes_a_beat_each_cycle(dut: Any) -> None:
     h = await _fifo(dut)
     frame = h.frame
@@ -210,7 +211,7 @@ async def fifo_takes_a_beat_each_cycle(dut: Any) -> None:
     assert not h.drops
 
 
-@cocotb.test
+@test
 async def fifo_forgets_everything_at_reset(dut: Any) -> None:
     h = await _fifo(dut)
     frame = h.frame
@@ -220,7 +221,7 @@ async def fifo_forgets_everything_at_reset(dut: Any) -> None:
     await h.empty()
 
 
-@cocotb.test
+@test
 async def fifo_has_no_path_from_side_to_side(dut: Any) -> None:
     h = Harness(dut, NAME, LATENCY, protocol=False)
     await h.start()
@@ -238,7 +239,7 @@ async def fifo_has_no_path_from_side_to_side(dut: Any) -> None:
 # ------------------------------------------------------------------------------------------------------ cut through
 
 
-@cocotb.test
+@test
 async def cut_through_holds_depth_beats_and_says_so(dut: Any) -> None:
     h = await _fifo(dut)
     h.sink.pause = repeat(False)
@@ -256,7 +257,7 @@ async def cut_through_holds_depth_beats_and_says_so(dut: Any) -> None:
     await h.empty()
 
 
-@cocotb.test
+@test
 async def cut_through_passes_a_frame_longer_than_itself(dut: Any) -> None:
     h = await _fifo(dut, exact=True)
     for source, sink in (("none", "none"), ("none", "one_in"), ("bursty", "random")):
@@ -269,7 +270,7 @@ async def cut_through_passes_a_frame_longer_than_itself(dut: Any) -> None:
 # ------------------------------------------------------------------------------------------------------- frame mode
 
 
-@cocotb.test
+@test
 async def frame_mode_never_shows_a_partial_frame(dut: Any) -> None:
     """However slowly a frame comes in, it goes out without a gap."""
     h = await _fifo(dut)
@@ -288,7 +289,7 @@ async def frame_mode_never_shows_a_partial_frame(dut: Any) -> None:
             assert took == out.beats(h.m_width), f"{out} took {took} cycles"
 
 
-@cocotb.test
+@test
 async def frame_of_depth_beats_fits_and_a_longer_one_is_dropped(dut: Any) -> None:
     h = await _fifo(dut)
     sent = []
@@ -301,7 +302,7 @@ async def frame_of_depth_beats_fits_and_a_longer_one_is_dropped(dut: Any) -> Non
     h.expect(h.account(sent), **{TOO_LONG: 4})
 
 
-@cocotb.test
+@test
 async def frame_too_long_spares_its_neighbours(dut: Any) -> None:
     """Back to back with whole frames before and after, under every sink."""
     h = await _fifo(dut)
@@ -318,7 +319,7 @@ async def frame_too_long_spares_its_neighbours(dut: Any) -> None:
         h.expect(h.account(sent), **{TOO_LONG: 2})
 
 
-@cocotb.test
+@test
 async def full_fifo_makes_the_source_wait(dut: Any) -> None:
     """Without DROP_FULL nothing is lost for want of room, by beats or by frames."""
     h = await _fifo(dut)
@@ -338,7 +339,7 @@ async def full_fifo_makes_the_source_wait(dut: Any) -> None:
         h.expect(h.account(sent))
 
 
-@cocotb.test
+@test
 async def bad_frames_pass_where_they_are_not_dropped(dut: Any) -> None:
     h = await _fifo(dut)
     sent = [h.numbered(h.rng.randint(1, 4), bad=bool(i % 2)) for i in range(20)]
@@ -349,7 +350,7 @@ async def bad_frames_pass_where_they_are_not_dropped(dut: Any) -> None:
     assert sum(frame.bad for frame in h.sink.frames) == 10
 
 
-@cocotb.test
+@test
 async def bad_frames_are_dropped_and_good_ones_are_not(dut: Any) -> None:
     """Alternating, single-beat, back to back, first and last after reset: only the bad ones go, as bad."""
     h = await _fifo(dut)
@@ -367,7 +368,7 @@ async def bad_frames_are_dropped_and_good_ones_are_not(dut: Any) -> None:
             assert counted[Verdict.DELIVERED] == sum(not f.bad for f in sent)
 
 
-@cocotb.test
+@test
 async def bad_frame_longer_than_the_fifo_counts_as_bad(dut: Any) -> None:
     h = await _fifo(dut)
     sent = []
@@ -378,7 +379,7 @@ async def bad_frame_longer_than_the_fifo_counts_as_bad(dut: Any) -> None:
     h.expect(h.account(sent), bad=3)
 
 
-@cocotb.test
+@test
 async def reason_of_an_early_mark_is_not_taken_for_bad(dut: Any) -> None:
     """``tuser`` counts on the last beat only: all ones on the beats before it drop nothing."""
     h = await _fifo(dut)
@@ -400,7 +401,7 @@ class _Ones:
 # -------------------------------------------------------------------------------------------------------- drop full
 
 
-@cocotb.test
+@test
 async def full_fifo_drops_the_frame_whose_last_beat_has_no_room(dut: Any) -> None:
     """The sink stands still; ``free`` beats are left when a frame of ``free + 1`` or ``free`` beats comes."""
     h = await _fifo(dut)
@@ -435,7 +436,7 @@ async def full_fifo_drops_the_frame_whose_last_beat_has_no_room(dut: Any) -> Non
             room_seen("last_beat_without_room" if more == 1 else "drop_then_fit" if more else "exact_fit")
 
 
-@cocotb.test
+@test
 async def full_fifo_drops_frames_beyond_the_most_that_it_holds(dut: Any) -> None:
     h = await _fifo(dut)
     h.sink.pause = repeat(False)
@@ -451,7 +452,7 @@ async def full_fifo_drops_frames_beyond_the_most_that_it_holds(dut: Any) -> None
     room_seen("frames_full")
 
 
-@cocotb.test
+@test
 async def drop_full_never_lowers_ready(dut: Any) -> None:
     h = await _fifo(dut)
     h.sink.pause = repeat(False)
@@ -464,7 +465,7 @@ async def drop_full_never_lowers_ready(dut: Any) -> None:
     await h.empty()
 
 
-@cocotb.test
+@test
 async def storm_closes_the_books(dut: Any) -> None:
     """Every pair of generators, all lengths, a third of the frames bad: each frame has the verdict that the model allows."""
     h = await _fifo(dut)
@@ -489,7 +490,7 @@ async def storm_closes_the_books(dut: Any) -> None:
                 assert not counted[Verdict.FULL]
 
 
-@cocotb.test
+@test
 async def reset_in_mid_drop_leaves_no_trace(dut: Any) -> None:
     """A reset while an oversize frame is swallowed: the next frame passes, and no drop is reported for the old one."""
     h = await _fifo(dut)

@@ -13,7 +13,7 @@ from cocotb.handle import LogicObject
 from cocotb.simtime import get_sim_time
 from cocotb.triggers import RisingEdge, Timer
 
-__all__ = ["CORE_PS", "WIRE_PS", "cycle", "period_ps", "reset", "start_clock", "wait_cycles"]
+__all__ = ["CORE_PS", "WIRE_PS", "cycle", "cycle_at", "edge_ps", "period_ps", "reset", "start_clock", "wait_cycles"]
 
 CORE_PS = 4000
 """Period of the core clock, 250 MHz, in ps."""
@@ -54,6 +54,18 @@ def cycle(signal: LogicObject) -> int:
     """Number of the cycle that ends now, at a rising edge of ``signal``."""
     start, period = _lookup(signal)
     return (int(get_sim_time("ps")) - start) // period
+
+
+def edge_ps(signal: LogicObject, number: int) -> int:
+    """Time of the rising edge that ends cycle ``number``, in ps."""
+    start, period = _lookup(signal)
+    return start + number * period
+
+
+def cycle_at(signal: LogicObject, time_ps: int) -> int:
+    """Number of the last cycle of ``signal`` that has ended at ``time_ps``, a rising edge at that very time included."""
+    start, period = _lookup(signal)
+    return (time_ps - start) // period
 
 
 def _lookup(signal: LogicObject) -> tuple[int, int]:

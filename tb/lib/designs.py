@@ -35,6 +35,21 @@ def _fifo(**parameters: int) -> Design:
     return _design("axis_fifo", fixed | parameters)
 
 
+def _adapter(s_width: int, m_width: int) -> Design:
+    parameters: dict[str, int | str] = {"S_DATA_W": s_width, "M_DATA_W": m_width, "META_W": 48}
+    return _design("axis_adapter", parameters, more=("axis_register",))
+
+
+def _async(**parameters: int) -> Design:
+    return _design("axis_async_fifo", dict(parameters), more=("sync_bit",))
+
+
+def _sync() -> Design:
+    """The four cells side by side."""
+    cells = ("sync_bit", "sync_pulse", "sync_reset", "sync_bus")
+    return Design("lib/sync", "sync_top", (*(_RTL / f"{cell}.v" for cell in cells), _TOPS / "sync_top.v"))
+
+
 DESIGNS: dict[str, Design] = {
     "axis_register.w128": _design("axis_register", {"DATA_W": 128, "META_W": 48}),
     "axis_register.w64": _design("axis_register", {"DATA_W": 64, "USER_W": 1, "META_W": 1}),
@@ -43,6 +58,17 @@ DESIGNS: dict[str, Design] = {
     "axis_fifo.bad": _fifo(DEPTH=16, FRAMES=8, FRAME_MODE=1, DROP_BAD=1),
     "axis_fifo.full": _fifo(DEPTH=16, FRAMES=8, FRAME_MODE=1, DROP_BAD=1, DROP_FULL=1),
     "axis_fifo.full_only": _fifo(DEPTH=32, FRAMES=16, FRAME_MODE=1, DROP_FULL=1, DATA_W=64),
+    "axis_arb_mux.n4": _design("axis_arb_mux", {"N": 4}, top=True, more=("axis_register",)),
+    "axis_arb_mux.n3": _design("axis_arb_mux", {"N": 3, "DATA_W": 64}, top=True, more=("axis_register",)),
+    "axis_demux.n3": _design("axis_demux", {"N": 3}, top=True, more=("axis_register",)),
+    "axis_demux.n4": _design("axis_demux", {"N": 4, "DATA_W": 64}, top=True, more=("axis_register",)),
+    "axis_adapter.up": _adapter(64, 128),
+    "axis_adapter.down": _adapter(128, 64),
+    "axis_async_fifo.d32": _async(DEPTH=32, META_W=48),
+    "axis_async_fifo.d16w64": _async(DEPTH=16, DATA_W=64, META_W=32),
+    "sync.all": _sync(),
+    "crc32.w128": _design("crc32_128", {}),
+    "crc32.w64": _design("crc32_64", {}),
 }
 """Every set of parameters."""
 

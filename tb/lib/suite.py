@@ -18,7 +18,7 @@ from cocotb.triggers import ReadOnly, RisingEdge, Timer
 from models.lib import beat_count, first_out_cycle
 from tb.lib import cover
 from tb.lib.axis import AxisFrame, AxisSink, AxisSource
-from tb.lib.clock import CORE_PS, cycle, period_ps, reset, start_clock, wait_cycles
+from tb.lib.clock import CORE_PS, period_ps, reset, start_clock, wait_cycles
 from tb.lib.pause import PAUSES
 from tb.lib.protocol import LatencyChecker, ProtocolChecker
 
@@ -33,7 +33,11 @@ __all__ = [
     "four_state",
     "random_frame",
     "seeded",
+    "test",
 ]
+
+test = cocotb.test(timeout_time=500, timeout_unit="us")
+"""A cocotb test that fails when it hangs: the longest take 0.1 ms of simulated time."""
 
 
 def four_state() -> bool:
