@@ -188,7 +188,7 @@ assign max_frame_bytes = max_frame_bytes_reg;
 // time_increment
 reg [39:0] time_increment_value_reg;
 reg [31:0] time_increment_held_reg;  // low word that waits for the high one
-reg [3:0] time_increment_held_strb_reg;  // and which of its bytes were written
+reg [3:0] time_increment_held_strb_reg;  // and which of its bytes were ever written
 
 always @(posedge clk) begin
     if (bus_write && bus_word == 12'h006) begin
@@ -204,7 +204,6 @@ always @(posedge clk) begin
         if (time_increment_held_strb_reg[2]) time_increment_value_reg[23:16] <= time_increment_held_reg[23:16];
         if (time_increment_held_strb_reg[3]) time_increment_value_reg[31:24] <= time_increment_held_reg[31:24];
         if (reg_wstrb[0]) time_increment_value_reg[39:32] <= reg_wdata[7:0];
-        time_increment_held_strb_reg <= 4'd0;
     end
     if (rst) begin
         time_increment_value_reg <= 40'h400000000;

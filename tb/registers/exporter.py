@@ -435,7 +435,7 @@ def _storage(register: _Register) -> list[str]:
     if register.words == 2:
         lines += [
             f"reg [31:0] {name}_held_reg;  // low word that waits for the high one",
-            f"reg [3:0] {name}_held_strb_reg;  // and which of its bytes were written",
+            f"reg [3:0] {name}_held_strb_reg;  // and which of its bytes were ever written",
         ]
     lines += ["", "always @(posedge clk) begin"]
     if register.words == 1:
@@ -452,7 +452,6 @@ def _storage(register: _Register) -> list[str]:
         lines.append(f"    if ({_hit('bus_write', register, 1)}) begin")
         lines += _assignments(register, 0, f"{name}_held_strb_reg", f"{name}_held_reg", " " * 8)
         lines += _assignments(register, 1, "reg_wstrb", "reg_wdata", " " * 8)
-        lines.append(f"        {name}_held_strb_reg <= 4'd0;")
         lines.append("    end")
     lines.append("    if (rst) begin")
     lines += [f"        {item.signal} <= {_number(item.reset, item.width)};" for item in fields]

@@ -143,16 +143,17 @@ async def check_bit_bash(bus: Bus, registers: RegisterMap, base: int = 0) -> int
 
 
 async def check_aliasing(bus: Bus, registers: RegisterMap, base: int = 0) -> int:
-    """No register answers for another: all get different values, then all are read; twice, with opposite bits.
+    """No register answers for another: all get different values, then all are read.
 
-    Registers that software can't write are written too: that must reach none of the others.
+    Done twice, with opposite bits and in opposite order, as a write that reaches two registers shows only in the one
+    that was written before. Registers that software can't write are written last: that must reach none of the others.
     """
     plain = _plain(registers)
     others = [item for item in _sample(registers) if not item.writable]
     count = 0
     for flip in (0, (1 << 64) - 1):
         written = {}
-        for index, register in enumerate(plain):
+        for index, register in list(enumerate(plain))[:: -1 if flip else 1]:
             written[register.name] = (_MIX * (index + 1) & (1 << 64) - 1 ^ flip) & _ones(register)
             await write_value(bus, register, written[register.name], base)
         for index, register in enumerate(others):

@@ -235,6 +235,16 @@ class Aliased(Device):
         return other if same else (register, word)
 
 
+class WritesAlsoToTheNext(Device):
+    """A write reaches the register behind it too, unless that is written later."""
+
+    def store(self, register: Register, value: int, mask: int) -> None:
+        super().store(register, value, mask)
+        found = self.registers.find(register.address + 4)
+        if found is not None and found[0].mask(Access.RW) and found[0].width == register.width == 32:
+            super().store(found[0], value, mask)
+
+
 class WritableConstant(Device):
     def store(self, register: Register, value: int, mask: int) -> None:
         if register.name.endswith("id"):
@@ -312,6 +322,7 @@ FAULTS: list[tuple[type[Device], Callable[..., Awaitable[int]], tuple[str, ...]]
     (CoupledBits, suite.check_bit_bash, ("port", "regs_example")),
     (WrongReset, suite.check_reset, ("port", "regs_example")),
     (Aliased, suite.check_aliasing, ("port", "regs_example")),
+    (WritesAlsoToTheNext, suite.check_aliasing, ("port", "regs_example")),
     (WritableConstant, suite.check_read_only, ("port", "regs_example")),
     (WritableCounter, suite.check_read_only, ("port", "regs_example")),
     (NoErrorInHoles, suite.check_holes, ("port", "regs_example")),
