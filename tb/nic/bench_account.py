@@ -70,7 +70,7 @@ class Bench:
                 _depth("empty" if not level else "some" if level < 32 else "half" if level < DEPTH else "full")
 
     async def play(self, cycles: int, plan: Callable[[int], set[int]]) -> None:
-        """For ``cycles`` cycles the sources in ``plan(number of the cycle)`` report a frame each, with a random code."""
+        """For ``cycles`` cycles the sources in ``plan(number of the cycle)`` report a frame each, with some code."""
         dut, edge, rng = self.dut, RisingEdge(self.dut.clk), self.rng
         for number in range(cycles):
             sources = plan(number)

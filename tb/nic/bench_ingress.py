@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise, product, repeat
 from typing import Any
 
 import cocotb
@@ -31,7 +32,7 @@ _reasons = cover.point("nic_ingress.reason", ["none", "bad_frame", "own_reason",
 _edges = cover.point("nic_ingress.oversize", ["below", "at", "above", "far_above"])
 _beats = cover.point("nic_ingress.beats", [1, 2, 3, 4, 5])
 _marks = cover.point(
-    "nic_ingress.marks", [f"{d}*{o}*{b}" for d in ("on", "off") for o in ("fits", "long") for b in ("good", "bad", "why")]
+    "nic_ingress.marks", ["*".join(kind) for kind in product(("on", "off"), ("fits", "long"), ("good", "bad", "why"))]
 )
 
 
@@ -85,7 +86,7 @@ class Bench:
         dut.cfg_max_frame.value = 9596
         dut.now.value = 0
         self.source = AxisSource(dut, "s_axis", dut.clk, rng=seeded("noise"), undefined=four_state())
-        self.sink = AxisSink(dut, "m_axis", dut.clk)
+        self.sink = AxisSink(dut, "m_axis", dut.clk, pause=repeat(True))
         self.checkers = [ProtocolChecker(dut, stream, dut.clk, dut.rst) for stream in ("s_axis", "m_axis")]
         self.entries: list[_Entry] = []
         self.refused: list[int] = []
@@ -114,7 +115,8 @@ class Bench:
             now = int(dut.now.value)
             assert int(dut.entry_valid.value) == entered, f"entry_valid in cycle {cycle(self.clk)}"
             if entered:
-                assert int(dut.entry_seq.value) == self.seq, f"sequence number {int(dut.entry_seq.value)}, not {self.seq}"
+                given = int(dut.entry_seq.value)
+                assert given == self.seq, f"sequence number {given}, not {self.seq}"
                 limit, enable = int(dut.cfg_max_frame.value), bool(dut.cfg_enable.value)
                 self.entries.append(_Entry(cycle(self.clk), now, enable, limit, self.seq))
                 self.seq = (self.seq + 1) % 65536
@@ -154,7 +156,7 @@ class Bench:
         total = sum(len(frame.data) for frame in sent)
         assert self.bytes - length == total, f"{self.bytes - length} bytes counted, {total} came in"
         firsts = [entry.cycle for entry in self.entries[begin:]]
-        for one, two in zip(firsts, firsts[1:], strict=False):
+        for one, two in pairwise(firsts):
             assert two - one >= PACE, f"two frames entered within {two - one} cycles"
         return pairs
 
@@ -196,10 +198,10 @@ async def ingress_swallows_the_rest_of_a_cut_frame_at_one_beat_a_cycle(dut: Any)
     """Also while nothing behind it takes a beat: what is swallowed needs no room."""
     bench = await Bench(dut).start()
     bench.settle(limit=16)
-    bench.sink.pause = iter(lambda: False, None)
+    bench.sink.pause = repeat(False)
     long = await bench.source.send(bench.frame(4096))
     assert long.last_cycle - long.first_cycle + 1 == long.beats(), "the rest was held up"
-    bench.sink.pause = None
+    bench.sink.pause = repeat(True)
     got = await bench.sink.recv()
     assert got == _expected(long, bench.entries[-1])
     await wait_cycles(dut.clk, 3)
@@ -235,7 +237,7 @@ async def ingress_takes_four_cycles_for_a_short_frame_and_holds_up_no_other(dut:
     bench = await Bench(dut).start()
     pairs = await bench.check(bench.frame(size) for size in (1, 16, 17, 32, 33, 48) * 4)
     firsts = [sent.first_cycle for sent, _ in pairs]
-    assert {two - one for one, two in zip(firsts, firsts[1:], strict=False)} == {PACE}
+    assert {two - one for one, two in pairwise(firsts)} == {PACE}
     await wait_cycles(dut.clk, 8)
     bench.refused.clear()
     pairs = await bench.check(bench.frame(size) for size in (49, 60, 64, 65, 49, 49, 1514, 200, 61))

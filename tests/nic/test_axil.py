@@ -3,8 +3,8 @@
 Sweep:    each offset of the address, data and read channels to each other with each stall of the answers; all strobes;
           shares of pauses on all five channels; resets in mid-request
 Stimulus: by hand, and cocotbext-axi's AXI4-Lite master; noise (X under Icarus) on what is not valid
-Checks:   data against a memory behind the register port; DECERR; answers held until taken, none without its request; one
-          request at a time, held until its acknowledge; reads and writes take turns; idle
+Checks:   data against a memory behind the register port; DECERR; answers held until taken, none without its request; a
+          request held until its acknowledge; reads and writes take turns; idle
 Timing:   an answer 3 cycles after the request's last handshake where the acknowledge comes at once; one every 3 cycles
 """
 
