@@ -28,6 +28,7 @@ __all__ = [
     "check_read_only",
     "check_read_write",
     "check_reset",
+    "check_wide_write",
     "check_write_one_to_clear",
     "holes",
     "run_suite",
@@ -254,6 +255,26 @@ async def check_holes(bus: Bus, registers: RegisterMap, base: int = 0) -> int:
     return count
 
 
+async def check_wide_write(bus: Bus, registers: RegisterMap, base: int = 0) -> int:
+    """A 64-bit register keeps its old value until the high word is written, and then has the new one whole."""
+    count = 0
+    for register in _plain(registers):
+        if register.words != 2:
+            continue
+        start = register.reset & register.mask(Access.RW)
+        written = start ^ _ones(register)
+        await bus.write(base + register.address, written & 0xFFFFFFFF)
+        value, mask = _settled(register, start)
+        done = "after a write of its low word alone"
+        count += _compare(register, done, await read_value(bus, register, base), value, mask)
+        await bus.write(base + register.address + WORD, written >> 32)
+        value, mask = _settled(register, written)
+        done = "after a write of its low and its high word"
+        count += _compare(register, done, await read_value(bus, register, base), value, mask)
+        await write_value(bus, register, start, base)
+    return count
+
+
 async def check_byte_strobes(bus: StrobedBus, registers: RegisterMap, base: int = 0) -> int:
     """A write of one byte changes that byte alone; in a 64-bit register, once the high word is written."""
     count = 0
@@ -284,6 +305,7 @@ CHECKS: tuple[Callable[[Bus, RegisterMap, int], Awaitable[int]], ...] = (
     check_read_only,
     check_read_write,
     check_bit_bash,
+    check_wide_write,
     check_aliasing,
     check_write_one_to_clear,
     check_clear_on_read,

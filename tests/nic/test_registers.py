@@ -311,6 +311,14 @@ class HighWordLost(Device):
         super().store(register, value, mask & 0xFFFFFFFF)
 
 
+class LowWordAtOnce(Device):
+    async def write_bytes(self, address: int, value: int, strobes: int) -> None:
+        register, word = self.find(address)
+        await super().write_bytes(address, value, strobes)
+        if register.words == 2 and word == 0:
+            self.store(register, *self.held.pop(register.name))
+
+
 class StrobesIgnored(Device):
     async def write_bytes(self, address: int, value: int, strobes: int) -> None:
         await super().write_bytes(address, value, 0xF if strobes else 0)
@@ -333,6 +341,7 @@ FAULTS: list[tuple[type[Device], Callable[..., Awaitable[int]], tuple[str, ...]]
     (AnyWriteClears, suite.check_write_one_to_clear, ("regs_example",)),
     (ReservedBitsStick, suite.check_reset, ("port", "regs_example")),
     (HighWordLost, suite.check_read_write, ("port", "regs_example")),
+    (LowWordAtOnce, suite.check_wide_write, ("port", "regs_example")),
     (StrobesIgnored, suite.check_byte_strobes, ("port", "regs_example")),
 ]
 MAPS = {"port": PORT, "regs_example": EXAMPLE}
