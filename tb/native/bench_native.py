@@ -63,6 +63,7 @@ def harness_for(seed: int = SEED) -> Harness:
 async def start(dut: Any, harness: Harness, pause: str = "none") -> tuple[FrameBfm, AxisSource, AxisSink, int]:
     """Clock, agents, BFM, the pause of both sinks, reset; the last is the agents' number of the BFM's cycle 0."""
     start_clock(dut.clk)
+    dut.fault_tready.value = dut.fault_tvalid.value = 0
     source = AxisSource(dut, "s_axis", dut.clk, rng=random.Random(SEED))
     sink = AxisSink(dut, "m_axis", dut.clk, pause=None if pause == "none" else PAUSES[pause](random.Random(SEED)))
     harness.set_pause("out", pause)
@@ -167,6 +168,26 @@ async def test_reset_in_mid_frame_cuts_that_frame_alone(dut: Any) -> None:
     assert result.sources["in"].last[0] == -1, "the frame that reset cut"
     assert fetched(result.sinks["out"]) == sent[2:]
     assert result.sources["in"].valid[1] == 1, "cycles count from the release of reset"
+
+
+@cocotb.test()
+async def test_a_stream_that_is_not_quiet_in_reset_is_named(dut: Any) -> None:
+    harness = harness_for()
+    await start(dut, harness)
+    harness.check()
+    for fault, text in (
+        (dut.fault_tready, "source in: tready is 1 in reset"),
+        (dut.fault_tvalid, "sink out: tvalid is 1 in reset"),
+    ):
+        dut.rst.value = 1
+        await wait_cycles(dut.clk, 3)
+        assert harness.error_count == 0
+        fault.value = 1
+        await wait_cycles(dut.clk, 2)
+        fault.value = 0
+        await wait_cycles(dut.clk, 2)
+        assert text in harness.errors and harness.error_count <= 2, harness.errors
+        harness.clear_errors()
 
 
 @cocotb.test()

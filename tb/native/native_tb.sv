@@ -10,6 +10,8 @@ module native_tb #(
     input wire clk,
     input wire rst,
     output wire bfm_done,
+    input wire fault_tready,  // raises tready towards the BFM's source, whatever the device says
+    input wire fault_tvalid,  // raises tvalid towards the BFM's sink
 
     input wire [127:0] s_axis_tdata,
     input wire [15:0] s_axis_tkeep,
@@ -31,6 +33,9 @@ module native_tb #(
     wire [15:0] in_tkeep, out_tkeep;
     wire in_tvalid, out_tvalid;
     wire in_tready, out_tready;
+    wire fifo_tready, fifo_tvalid;
+    assign in_tready = fifo_tready || fault_tready;
+    assign out_tvalid = fifo_tvalid || fault_tvalid;
     wire in_tlast, out_tlast;
     wire [9:0] in_tuser, out_tuser;
     wire [`META_W-1:0] in_meta, out_meta;
@@ -65,13 +70,13 @@ module native_tb #(
         .s_axis_tdata(in_tdata),
         .s_axis_tkeep(in_tkeep),
         .s_axis_tvalid(in_tvalid),
-        .s_axis_tready(in_tready),
+        .s_axis_tready(fifo_tready),
         .s_axis_tlast(in_tlast),
         .s_axis_tuser(in_tuser),
         .s_axis_meta(in_meta),
         .m_axis_tdata(out_tdata),
         .m_axis_tkeep(out_tkeep),
-        .m_axis_tvalid(out_tvalid),
+        .m_axis_tvalid(fifo_tvalid),
         .m_axis_tready(out_tready),
         .m_axis_tlast(out_tlast),
         .m_axis_tuser(out_tuser),

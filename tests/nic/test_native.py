@@ -5,7 +5,8 @@ Sweep:    every generator of pauses; line rates with and without a remainder, le
 Stimulus: frames with random bytes, tuser and metadata from the session's seed, stepped by the C ABI or pushed in bulk
 Checks:   numbers against the published generator, starts against rational arithmetic, each broken rule against its
           message (and silence where none is broken); bytes and cycles of the BFM against those of the agents
-Timing:   a frame starts in the exact cycle that its line rate gives; BFM and agents agree in every cycle number
+Timing:   a frame starts in the exact cycle that its line rate gives; BFM and agents agree in every cycle number;
+          nic_port takes B + 12 and B + 9 cycles for a frame of B beats, and max(B, 4) from frame to frame
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bench import throughput
 from models import meta as meta_word
 from models.meta import Code
 from tb import native
 from tb.build import Design
 from tb.native.harness import PAUSES, Harness, build_library, load, meta_words
+from tb.nic.designs import port_design
 from tb.toolchain import ROOT, SIM_BUILD
 
 FULL = 0xFFFF
@@ -489,3 +492,13 @@ def fifo(name: str, **parameters: int) -> Design:
 @pytest.mark.parametrize("frame_mode", [0, 1])
 def test_bfm_and_agents_agree_on_a_fifo(simulate: Callable[..., Any], frame_mode: int) -> None:
     simulate(fifo("fifo", FRAME_MODE=frame_mode), "tb.native.bench_native")
+
+
+def test_the_port_behind_the_bfm_accounts_for_every_frame(simulate: Callable[..., Any]) -> None:
+    simulate(port_design("bfm"), "tb.native.bench_port")
+
+
+def test_the_port_takes_a_frame_every_max_of_beats_and_four_cycles() -> None:
+    rows = throughput.measure()
+    assert len(rows) == 2 * 143
+    assert [row for row in rows if not row.exact] == []
