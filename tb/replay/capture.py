@@ -29,7 +29,7 @@ from pathlib import Path
 
 import numpy as np
 
-from models.frames import FLAG_SNAPPED, Batch, Edge, Int64
+from models.frames import FLAG_SNAPPED, Batch, Edge, Int64, gather
 
 __all__ = ["ETHERNET", "Capture", "CaptureError", "Interface", "read_capture", "write_capture", "write_pcap"]
 
@@ -267,7 +267,7 @@ def _read_pcap(name: str, content: bytes) -> Capture:
         at += 16 + length
 
     start = np.array(starts, np.int64)
-    header = np.frombuffer(content, np.uint8)[start[:, None] + np.arange(16)].view(order + "u4").astype(np.int64)
+    header = gather(memoryview(content), start, start + 16).view(order + "u4").reshape(-1, 4).astype(np.int64)
     n = len(start)
     interface = Interface(linktype, snap, units_per_s=1_000_000_000 // unit_ns, fcs_bytes=fcs_bytes)
     records = _Records(
@@ -302,12 +302,9 @@ class _Records:
     ) -> Capture:
         original = np.maximum(self.original - self.fcs, 0)
         length = np.where(self.fcs > 0, np.minimum(self.captured, original), self.captured)
-        view = memoryview(content)
-        ends = (self.start + length).tolist()
-        data = b"".join([view[start:end] for start, end in zip(self.start.tolist(), ends, strict=True)])
         places = [interface.place for interface in interfaces] or [(0, Edge.WIRE)]
         batch = Batch.of_arrays(
-            np.frombuffer(data, np.uint8),
+            gather(memoryview(content), self.start, self.start + length),
             length,
             port=np.array([port for port, _ in places])[self.interface],
             edge=np.array([int(edge) for _, edge in places])[self.interface],
@@ -331,73 +328,67 @@ class _Damage(Exception):
 
 
 class _Pcapng:
-    """One pass over the blocks of a file."""
+    """One pass over the blocks of a file. Enhanced packet blocks are only noted down and read many at a time: when
+    something else comes that they depend on, or that must keep its place behind them."""
 
     def __init__(self, name: str, content: bytes) -> None:
         self.name, self.content = name, content
         self.order = "<"
         self.interfaces: list[Interface] = []
         self.first = 0  # index of the section's first interface
-        self.start: list[int] = []
-        self.block: list[int] = []
-        self.captured: list[int] = []
-        self.original: list[int] = []
-        self.stamp: list[int] = []  # -1: the block has none
-        self.interface: list[int] = []
+        self.noted: list[int] = []  # offsets of enhanced packet blocks
+        self.packets: list[Int64] = []  # arrays of rows: block, start, captured, original, interface
+        self.stamps: list[np.ndarray] = []  # uint64, in units of the interface
+        self.count = 0
+        self.untimed: list[int] = []
         self.special: dict[int, tuple[int, int, int]] = {}  # by frame: FCS bytes (-1: the interface's), bad, queue
         self.comments: dict[int, str] = {}
 
     def read(self) -> Capture:
         error = None
         try:
-            self._walk()
+            try:
+                self._walk()
+            finally:
+                self._read_noted()  # what is damaged there comes before what ended the walk
         except _Damage as damage:
             error = CaptureError(self.name, damage.problem, damage.offset)
-            if not self.start and damage.problem.startswith("link type"):
+            if not self.count and damage.problem.startswith("link type"):
                 raise error from None
             if not self.interfaces and damage.offset == 0:
                 raise error from None
-        n = len(self.start)
-        interface = np.array(self.interface, np.int64)
-        time_ns = np.zeros(n, np.int64)
-        stamps = (
-            np.array(self.stamp, object) if max(self.stamp, default=0) >= 1 << 63 else np.array(self.stamp, np.int64)
-        )
+        rows = np.concatenate([np.zeros((0, 5), np.int64), *self.packets])
+        block, start, captured, original, interface = rows.T
+        stamps = np.concatenate([np.zeros(0, np.uint64), *self.stamps])
+        time_ns = np.zeros(self.count, np.int64)
         for number in np.unique(interface).tolist():
             chosen = np.flatnonzero(interface == number)
             time_ns[chosen] = _to_ns(stamps[chosen], self.interfaces[number])
-        wrong = np.flatnonzero(time_ns < 0)
+        time_ns[self.untimed] = 0
+        n, wrong = self.count, np.flatnonzero(time_ns < 0)
         if len(wrong):
             n = int(wrong[0])
-            stamp = f"{self.stamp[n]} units of 1/{self.interfaces[self.interface[n]].units_per_s} s"
+            stamp = f"{stamps[n]} units of 1/{self.interfaces[interface[n]].units_per_s} s"
             problem = f"a timestamp ({stamp}) before 1970 or after 2262: the file is damaged"
-            error = CaptureError(self.name, problem, self.block[n])
+            error = CaptureError(self.name, problem, int(block[n]))
         fcs = np.array([i.fcs_bytes for i in self.interfaces] or [0], np.int64)[interface]
-        bad, queue = np.zeros(len(fcs), np.uint8), np.zeros(len(fcs), np.uint8)
+        bad, queue = np.zeros(self.count, np.uint8), np.zeros(self.count, np.uint8)
         for i, (fcs_bytes, marked, number) in self.special.items():
             bad[i], queue[i] = marked, number
             if fcs_bytes >= 0:
                 fcs[i] = fcs_bytes
         records = _Records(
-            start=np.array(self.start[:n], np.int64),
-            captured=np.array(self.captured[:n], np.int64),
-            original=np.array(self.original[:n], np.int64),
-            time_ns=time_ns[:n],
-            interface=interface[:n],
-            fcs=fcs[:n],
-            bad=bad[:n],
-            queue=queue[:n],
+            start[:n], captured[:n], original[:n], time_ns[:n], interface[:n], fcs[:n], bad[:n], queue[:n]
         )
         comments = {i: text for i, text in self.comments.items() if i < n}
         return records.capture(self.content, tuple(self.interfaces), comments, error)
 
     def _walk(self) -> None:
-        """All blocks; the arrays grow by one entry a packet. _Damage: a block that can't be read."""
+        """All blocks in order. _Damage: one that can't be read."""
         content, end = self.content, len(self.content)
         at = 0
         head = struct.Struct("<II").unpack_from
         word = struct.Struct("<I").unpack_from
-        packet = struct.Struct("<5I").unpack_from
         while at < end:
             if at + 12 > end:
                 raise _Damage(f"cut off in a block: {end - at} bytes are left, the shortest block has 12", at)
@@ -405,7 +396,6 @@ class _Pcapng:
                 self._section(at)
                 head = struct.Struct(self.order + "II").unpack_from
                 word = struct.Struct(self.order + "I").unpack_from
-                packet = struct.Struct(self.order + "5I").unpack_from
             kind, length = head(content, at)
             if length < 12 or length % 4:
                 raise _Damage(f"a block of {length} bytes (a multiple of 4 from 12 on is possible): damaged", at)
@@ -416,36 +406,88 @@ class _Pcapng:
             if kind == _EPB:
                 if length < 32:
                     raise _Damage(f"an enhanced packet block of {length} bytes: damaged", at)
-                number, high, low, captured, original = packet(content, at + 8)
-                self._packet(at, number, high << 32 | low, at + 28, captured, original, at + length - 4)
+                self.noted.append(at)
             elif kind == _SPB:
                 self._simple(at, length)
             elif kind == _OPB:
-                if length < 32:
-                    raise _Damage(f"a packet block of {length} bytes: damaged", at)
-                number, high, low, captured, original = packet(content, at + 8)
-                number = struct.unpack_from(self.order + "H", content, at + 8)[0]
-                self._packet(at, number, high << 32 | low, at + 28, captured, original, at + length - 4)
+                self._obsolete(at, length)
             elif kind == _IDB:
                 self._describe(at, length)
             at += length
 
+    def _read_noted(self) -> None:
+        """The enhanced packet blocks noted down so far."""
+        block, self.noted = np.array(self.noted, np.int64), []
+        if not len(block):
+            return
+        head = (
+            gather(memoryview(self.content), block, block + 28).view(self.order + "u4").reshape(-1, 7).astype(np.int64)
+        )
+        _, length, number, high, low, captured, original = head.T
+        stamps = high.astype(np.uint64) << np.uint64(32) | low.astype(np.uint64)
+        self._add(block, block + 28, captured, original, number, stamps, block + length - 4)
+
+    def _add(
+        self,
+        block: Int64,
+        start: Int64,
+        captured: Int64,
+        original: Int64,
+        number: Int64,
+        stamps: np.ndarray,
+        end: Int64,
+    ) -> None:
+        """Packets of blocks at these offsets; the options of each lie between its padded bytes and ``end``. _Damage: the
+        first that can't be; those before it are kept."""
+        interface = number + self.first
+        known = interface < len(self.interfaces)
+        linktypes = np.array([i.linktype for i in self.interfaces] or [0], np.int64)
+        linktype = linktypes[np.where(known, interface, 0)]
+        fits = (captured <= _MOST_BYTES) & (start + captured <= end)
+        wrong = np.flatnonzero(~known | (linktype != ETHERNET) | ~fits)
+        good = int(wrong[0]) if len(wrong) else len(block)
+        options = start + (captured + 3) // 4 * 4
+        for i in np.flatnonzero(options[:good] < end[:good]).tolist():
+            try:
+                self._packet_options(self.count + i, int(block[i]), int(options[i]), int(end[i]))
+            except _Damage:
+                self._keep(i, block, start, captured, original, interface, stamps)
+                raise
+        self._keep(good, block, start, captured, original, interface, stamps)
+        if good == len(block):
+            return
+        at = int(block[good])
+        if not known[good]:
+            raise _Damage(f"a packet of interface {number[good]}, which nothing describes: damaged", at)
+        if linktype[good] != ETHERNET:
+            raise _Damage(_linktype_problem(int(linktype[good])), at)
+        raise _Damage(
+            f"a packet of {captured[good]} bytes in a block with room for {end[good] - start[good]}: damaged", at
+        )
+
+    def _keep(self, n: int, *columns: np.ndarray) -> None:
+        *rows, stamps = (column[:n] for column in columns)
+        self.packets.append(np.stack(rows, axis=1))
+        self.stamps.append(stamps)
+        self.count += n
+
     def _section(self, at: int) -> None:
         magic = self.content[at + 8 : at + 12]
         if magic == b"\x4d\x3c\x2b\x1a":
-            self.order = "<"
+            order = "<"
         elif magic == b"\x1a\x2b\x3c\x4d":
-            self.order = ">"
+            order = ">"
         else:
             raise _Damage(f"a section header with the byte-order magic {magic.hex(' ')}: damaged", at)
-        (length,) = struct.unpack_from(self.order + "I", self.content, at + 4)
+        (length,) = struct.unpack_from(order + "I", self.content, at + 4)
         if length < 28:
             raise _Damage(f"a section header of {length} bytes, it has at least 28: damaged", at)
         if at + 16 <= len(self.content):
-            major, minor = struct.unpack_from(self.order + "HH", self.content, at + 12)
+            major, minor = struct.unpack_from(order + "HH", self.content, at + 12)
             if major != 1:
                 raise _Damage(f"pcapng version {major}.{minor} is not known", at)
-        self.first = len(self.interfaces)
+        self._read_noted()
+        self.order, self.first = order, len(self.interfaces)
 
     def _describe(self, at: int, length: int) -> None:
         if length < 20:
@@ -461,6 +503,7 @@ class _Pcapng:
                 fcs = value[0]
             elif code == 14 and len(value) >= 8:
                 (offset,) = struct.unpack_from(self.order + "q", value)
+        self._read_noted()
         self.interfaces.append(Interface(linktype, snap, name, units, offset, fcs))
 
     def _options(self, at: int, start: int, end: int) -> list[tuple[int, bytes]]:
@@ -485,30 +528,23 @@ class _Pcapng:
         captured = min(original, length - 16)
         if self.first < len(self.interfaces) and self.interfaces[self.first].snap_bytes:
             captured = min(captured, self.interfaces[self.first].snap_bytes)
-        self._packet(at, 0, -1, at + 12, captured, original, at + 12 + (captured + 3) // 4 * 4)
+        self._one(at, 0, 0, at + 12, captured, original, at + 12 + captured)
+        self.untimed.append(self.count - 1)
 
-    def _packet(self, at: int, number: int, stamp: int, start: int, captured: int, original: int, end: int) -> None:
-        """One packet; its options lie between its padded bytes and ``end``."""
-        number += self.first
-        if number >= len(self.interfaces):
-            raise _Damage(f"a packet of interface {number - self.first}, which nothing describes: damaged", at)
-        linktype = self.interfaces[number].linktype
-        if linktype != ETHERNET:
-            raise _Damage(_linktype_problem(linktype), at)
-        if captured > _MOST_BYTES or start + captured > end:
-            raise _Damage(f"a packet of {captured} bytes in a block with room for {end - start}: damaged", at)
-        options = start + (captured + 3) // 4 * 4
-        if options < end:
-            self._packet_options(at, options, end)
-        self.start.append(start)
-        self.block.append(at)
-        self.captured.append(captured)
-        self.original.append(original)
-        self.stamp.append(stamp)
-        self.interface.append(number)
+    def _obsolete(self, at: int, length: int) -> None:
+        """A packet block of the first drafts: 16 bits of interface, 16 of drops, the rest as in an enhanced one."""
+        if length < 32:
+            raise _Damage(f"a packet block of {length} bytes: damaged", at)
+        number, _, high, low, captured, original = struct.unpack_from(self.order + "HHIIII", self.content, at + 8)
+        self._one(at, number, high << 32 | low, at + 28, captured, original, at + length - 4)
 
-    def _packet_options(self, at: int, start: int, end: int) -> None:
-        frame, fcs, bad, queue, comments = len(self.start), -1, 0, 0, []
+    def _one(self, at: int, number: int, stamp: int, start: int, captured: int, original: int, end: int) -> None:
+        self._read_noted()
+        row = (np.array([value], np.int64) for value in (at, start, captured, original, number))
+        self._add(*row, np.array([stamp], np.uint64), np.array([end], np.int64))
+
+    def _packet_options(self, frame: int, at: int, start: int, end: int) -> None:
+        fcs, bad, queue, comments = -1, 0, 0, []
         for code, value in self._options(at, start, end):
             if code == 1:
                 comments.append(value.decode("utf-8", "replace"))
@@ -525,14 +561,14 @@ class _Pcapng:
 
 
 def _to_ns(stamps: np.ndarray, interface: Interface) -> Int64:
-    """Timestamps in units of the interface to ns since 1970, rounded down; -1: doesn't fit. A stamp of -1 (none): 0."""
+    """Timestamps (uint64, in units of the interface) to ns since 1970, rounded down; -1: doesn't fit."""
     units, offset = interface.units_per_s, interface.offset_s * 1_000_000_000
     most = (1 << 63) - 1
-    if stamps.dtype == np.int64 and offset == 0 and 1_000_000_000 % units == 0:
+    if offset == 0 and 1_000_000_000 % units == 0:
         factor = 1_000_000_000 // units
-        ns = np.where(stamps > most // factor, -1, stamps * factor)
-        return np.where(stamps < 0, 0, ns)
-    exact = [0 if stamp < 0 else stamp * 1_000_000_000 // units + offset for stamp in stamps.tolist()]
+        fits = stamps <= most // factor
+        return np.where(fits, np.where(fits, stamps, 0).astype(np.int64) * factor, -1)
+    exact = [stamp * 1_000_000_000 // units + offset for stamp in stamps.tolist()]
     return np.array([ns if 0 <= ns <= most else -1 for ns in exact], np.int64)
 
 

@@ -27,7 +27,9 @@ from tb.toolchain import ROOT, SIM_BUILD
 __all__ = ["sim"]
 
 CAPTURES = ROOT / "tests" / "captures"
-ICARUS_BEATS = 60_000
+EXPLAINED = 5
+"""Failing captures that are explained in full."""
+ICARUS_BEATS = 120_000
 """Beats that all captures together may take under Icarus, which does a thousandth of Verilator's cycles a second."""
 
 
@@ -132,21 +134,25 @@ def _waves(run: Run) -> Path | None:
     return found[0] if found else None
 
 
-def _explain(out: Console, result: CaptureResult, again: str, waves: Path | None) -> None:
-    """A failure in full: first difference, smallest capture, command, waveform."""
+def _place(result: CaptureResult, paths: Sequence[Path]) -> Path:
+    """The capture that reproduces a failure: the smallest one, or the one that was played."""
+    smallest = result.failure.get("capture")
+    return Path(smallest) if smallest else next(path for path in paths if path.name == result.name)
+
+
+def _explain(out: Console, result: CaptureResult, again: str) -> None:
+    """A failure in full: first difference, smallest capture, command."""
     failure = result.failure
     out.print(f"\n{result.name}: {result.mismatches} mismatches", style="bold red")
-    out.print(f"  first difference: {failure['first']}", markup=False)
+    out.print(f"  first difference: {failure['first']}", markup=False, soft_wrap=True)
     if "frames" in failure:
-        least = "" if failure["minimal"] else ", not yet minimal"
+        least = "" if failure["minimal"] else ", perhaps not the smallest"
         size = f"{failure['frames']} frames after {failure['tries']} tries{least}"
         out.print(f"  smallest capture: {_shown(Path(failure['capture']))} ({size})", soft_wrap=True)
-        if "smallest_first" in failure:
-            out.print(f"  in that one:      {failure['smallest_first']}", markup=False)
+    if "smallest_first" in failure:
+        out.print(f"  in that one:      {failure['smallest_first']}", markup=False, soft_wrap=True)
     if again:
         out.print(f"  reproduce:        {again}", soft_wrap=True)
-    if waves is not None:
-        out.print(f"  waveform:         {_shown(waves)}", soft_wrap=True)
 
 
 def sim(
@@ -184,15 +190,17 @@ def sim(
     title = f"{simulator}, {engine}, seed {seed}: every frame through rx and tx"
     print_captures(out, results, CLOCK_NS, title)
     failed = [result for result in results if result.mismatches]
-    commands = {}
-    for position, result in enumerate(failed):
-        path = Path(result.failure.get("capture") or next(p for p in paths if p.name == result.name))
-        commands[result.name] = again = _reproduce(path, simulator, engine, seed)
-        found = _waves(run) if waves else None
-        if position == 0 and not waves:
-            # The waveform of the first failure is there when the person looks.
-            found = _waves(_play(out, [path], programmed, waves=True, **options)[0])
-        _explain(out, result, "" if waves else again, found)
+    places = {result.name: _place(result, paths) for result in failed}
+    commands = {name: _reproduce(path, simulator, engine, seed) for name, path in places.items()}
+    for result in failed[:EXPLAINED]:
+        _explain(out, result, "" if waves else commands[result.name])
+    if len(failed) > EXPLAINED:
+        out.print(f"\n{len(failed) - EXPLAINED} more captures failed: {_shown(output / 'sim' / 'summary.json')}")
+    if failed:
+        # The waveform of the first failure is there when the person looks.
+        run_with_waves = run if waves else _play(out, [places[failed[0].name]], programmed, waves=True, **options)[0]
+        if (found := _waves(run_with_waves)) is not None:
+            out.print(f"\nwaveform of {failed[0].name}: {_shown(found)}", soft_wrap=True)
     notices = [result for result in results if result.notice]
     for result in notices:
         out.print(f"{result.name}: {result.notice}", markup=False, soft_wrap=True)
