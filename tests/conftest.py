@@ -22,7 +22,8 @@ from tests.plugin import skips
 pytest_plugins = ["tests.plugin.testplan"]
 
 ROOT = Path(__file__).resolve().parent.parent
-SIMULATORS = {"verilator": "verilator", "icarus": "iverilog"}
+SIMULATORS = {"verilator": ("verilator",), "icarus": ("iverilog", "libpython")}
+"""The tools that each needs: Icarus loads Python as a shared library, a verilated model is loaded into Python."""
 TARGETS = ("model", "cocotb")
 FIXED_SEED = 1
 
@@ -88,8 +89,9 @@ def seed(request: pytest.FixtureRequest) -> int:
 def sim(request: pytest.FixtureRequest) -> str:
     """The name of the simulator: the test runs once for each, and is skipped where one is not installed."""
     name = str(request.param)
-    if not skips.find_tool(SIMULATORS[name]):
-        skips.missing_tool(SIMULATORS[name])
+    for tool in SIMULATORS[name]:
+        if not skips.find_tool(tool):
+            skips.missing_tool(tool)
     return name
 
 

