@@ -79,7 +79,7 @@ def adapter_latency(length: int, s_width: int, m_width: int) -> int:
 
 
 def crc32(data: bytes) -> int:
-    """The FCS of a frame as ``zlib.crc32`` numbers it (IEEE 802.3 clause 3.2.9): its low byte goes on the wire first."""
+    """The FCS of a frame as ``zlib.crc32`` numbers it (IEEE 802.3 clause 3.2.9): low byte first on the wire."""
     return zlib.crc32(data)
 
 
@@ -102,7 +102,7 @@ class Verdict(IntEnum):
 
 @dataclass(frozen=True)
 class FifoFrame:
-    """A frame as the FIFO's two sides saw it. Cycles are those of the first and last handshake; -1: it didn't come out."""
+    """A frame as the FIFO's two sides saw it: cycles of the first and last handshake; -1: it didn't come out."""
 
     beats: int
     bad: bool
@@ -202,7 +202,7 @@ def waits_fairly(order: Iterable[tuple[int, int, int]], inputs: int) -> str | No
     """Checks the bound on waiting: a frame that is offered sees at most ``inputs`` frames of others go first.
 
     That is the one under way and one of each other input. order: of each frame, in the order of the output, its input,
-    the cycle in which its first beat was offered, the cycle of its first output handshake. Returns what is wrong, or None.
+    the cycle in which its first beat was offered, the cycle of its first handshake. Returns what is wrong, or None.
     """
     frames = list(order)
     for position, (source, offered, _) in enumerate(frames):

@@ -93,8 +93,8 @@ class _Monitor(uvm_monitor):
 class AxisAgent(uvm_agent):
     """Agent of one stream. ``monitor.ap`` is also ``agent.ap``; a source's ``sequencer`` takes ``AxisSequence``s.
 
-    ``bus`` is the ``AxisSource``, ``AxisSink`` or ``AxisMonitor`` beneath, for ``pause``, ``clear()`` and ``drained()``;
-    a source's agent watches its own stream with ``watch``.
+    ``bus`` is the ``AxisSource``, ``AxisSink`` or ``AxisMonitor`` beneath, for ``pause``, ``clear()`` and
+    ``drained()``; a source's agent watches its own stream with ``watch``.
     """
 
     def __init__(

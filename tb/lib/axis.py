@@ -1,8 +1,9 @@
 """AXI4-Stream agents that handle whole frames: one wake-up a cycle, each signal read or written at most once a beat.
 
-Signals of a stream ``name``: ``name_tdata tkeep tvalid tready tlast``, and where they exist ``name_tuser``, ``name_meta``
-and ``name_dest``. Any width of whole bytes; byte lane 0 is first. Agents sample at a rising edge, which shows the values
-of the cycle that ends there, and write just after it.
+Signals of a stream ``name``: ``name_tdata tkeep tvalid tready tlast``, and where they exist ``name_tuser``,
+``name_meta`` and ``name_dest``. Any width of whole bytes; byte lane 0 is first. Agents sample at a rising edge, which
+shows the values of the cycle that ends there, and write just after it. Start clocks with ``tb.lib.clock.start_clock``,
+so that cycles have numbers.
 
 Whatever the contract leaves undefined is driven with noise, so that a design that looks at it is found out: lanes
 beyond ``tkeep``, ``tuser`` before the last beat, ``meta`` and ``dest`` after the first. With ``undefined=True`` (for a
@@ -18,7 +19,7 @@ from typing import Any
 
 import cocotb
 from cocotb.handle import HierarchyObject, LogicObject
-from cocotb.triggers import Event, ReadWrite, RisingEdge
+from cocotb.triggers import Event, RisingEdge, Timer
 from cocotb.types import Logic
 from cocotb_bus.drivers import BusDriver
 from cocotb_bus.monitors import BusMonitor
@@ -84,9 +85,9 @@ def _signals(entity: HierarchyObject, name: str, meta: bool | None) -> list[str]
 class AxisSource(BusDriver):
     """Drives frames onto a stream.
 
-    ``append(frame)`` queues a frame; queued frames go out back to back. ``await send(frame)`` queues one and returns once
-    its last beat has been taken. The frame's ``valid_cycle``, ``first_cycle`` and ``last_cycle`` are filled in, so an
-    ``AxisFrame`` is sent once. ``pause``: an iterator from ``tb.lib.pause`` that decides in which cycles a beat may be
+    ``append(frame)`` queues a frame; queued frames go out back to back. ``await send(frame)`` queues one and returns
+    once its last beat has been taken. The frame's ``valid_cycle``, ``first_cycle`` and ``last_cycle`` are filled in, so
+    an ``AxisFrame`` is sent once. ``pause``: an iterator from ``tb.lib.pause`` that decides in which cycles a beat may be
     offered first (a beat once offered stays).
     """
 
@@ -370,8 +371,8 @@ class AxisMonitor(BusMonitor):
 class AxisSink(AxisMonitor):
     """A monitor that also drives ``tready``, by an iterator of ``tb.lib.pause`` (None: always ready).
 
-    ``pause`` may be exchanged at any time. With a ``Reactive`` one the sink looks at the stream after the edge, once the
-    design has settled, and sets ``tready`` in the same cycle.
+    ``pause`` may be exchanged at any time. With a ``Reactive`` one the sink looks at the stream one time
+    step after the edge, when the design has settled, and sets ``tready`` in that same cycle.
     """
 
     def __init__(
@@ -389,7 +390,7 @@ class AxisSink(AxisMonitor):
         self.bus.tready.value = 0
 
     async def _monitor_recv(self) -> None:
-        edge, settled = RisingEdge(self.clock), ReadWrite()
+        edge, settled = RisingEdge(self.clock), Timer(1, "step")
         tvalid, tready, tlast = self.bus.tvalid, self.bus.tready, self.bus.tlast
         rise = RisingEdge(tvalid)
         ready = -1

@@ -107,8 +107,6 @@ class Crossing:
         return out.valid_cycle - cycle_at(self.dut.m_clk, taken) - 1
 
 
-
-
 async def _stop(dut: Any) -> None:
     """Between two ratios: let both clocks run a little, so that nothing is left of a write."""
     await wait_cycles(dut.s_clk, 2)
@@ -192,7 +190,7 @@ async def crossing_100_ppm_down_keeps_frames_whole_under_back_pressure(dut: Any)
 
 
 async def _rate(dut: Any, ratio: str) -> None:
-    """A long frame takes one cycle a beat of the slower clock, to within the two cycles that a beat's edges can slip."""
+    """A long frame takes one cycle a beat of the slower clock, within the two cycles that a beat's edges can slip."""
     x = await Crossing(dut, ratio).start()
     await x.collect([x.frame(1)])
     beats = 400
@@ -293,7 +291,7 @@ async def write_reset_ends_the_cut_frame_for_a_faster_reader(dut: Any) -> None:
 
 
 async def _read_reset(dut: Any, ratio: str) -> None:
-    """The read side is reset in a frame: the rest of the frame being written is discarded, the next one passes whole."""
+    """The read side is reset in a frame: the rest of the frame being written is lost, the next one passes whole."""
     x = await Crossing(dut, ratio).start()
     await x.collect([x.frame(1)])
     for delay in (0, *range(2, 14), 45):

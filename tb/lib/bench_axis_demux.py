@@ -64,8 +64,8 @@ class Demux:
     async def collect(self, sent: list[AxisFrame]) -> None:
         """Wait for all that was sent; close the books of every output and of the drop port.
 
-        A frame's first beat rises one cycle late, or later: at the latest when the frame before it, whatever its output,
-        is gone, and no sooner than its own output is free.
+        A frame's first beat rises one cycle late, or later: at the latest when the frame before it, whatever its
+        output, is gone, and no sooner than its own output is free.
         """
         await self.source.drained()
         routed = [demux(frame.dest, N) for frame in sent]
@@ -84,7 +84,7 @@ class Demux:
             out = queues[output].pop(0)
             assert out == frame, f"output {output}: sent {frame}\ncame {out}"
             low, high = (first_out_cycle(frame.first_cycle, DEMUX_LATENCY, gone) for gone in (free[output], before))
-            assert low <= out.valid_cycle <= high, f"tvalid rose in {out.valid_cycle}, not {low}..{high}: {frame}"
+            assert low <= out.valid_cycle <= high, f"tvalid rose in {out.valid_cycle}, not {low} to {high}: {frame}"
             free[output] = before = out.last_cycle
         for output, sink in enumerate(self.sinks):
             assert not queues[output], f"output {output} shows {queues[output][0]}"

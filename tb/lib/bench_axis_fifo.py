@@ -467,7 +467,7 @@ async def drop_full_never_lowers_ready(dut: Any) -> None:
 
 @test
 async def storm_closes_the_books(dut: Any) -> None:
-    """Every pair of generators, all lengths, a third of the frames bad: each frame has the verdict that the model allows."""
+    """Every pair of generators, all lengths, a third of the frames bad: each has a verdict that the model allows."""
     h = await _fifo(dut)
     for source in PAUSES:
         for sink in PAUSES:

@@ -81,7 +81,9 @@ class Crc:
         await wait_cycles(self.clk, 3)
         expected = [(last + 1, crc32(data)) for last, data in sent]
         for (data_cycle, data), want, got in zip(sent, expected, self.results, strict=False):
-            assert got == want, f"{len(data)} B, last beat in {data_cycle}: {got[0]}/{got[1]:#010x}, {want[1]:#010x} due"
+            assert got == want, (
+                f"{len(data)} B ended in {data_cycle}: {got[1]:#010x} in {got[0]}, due {want[1]:#010x} in {want[0]}"
+            )
         assert len(self.results) == len(expected), f"{len(self.results)} results of {len(expected)} frames"
         self.results.clear()
 

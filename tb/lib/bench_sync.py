@@ -1,4 +1,4 @@
-"""Bench of ``sync_bit``, ``sync_pulse``, ``sync_reset`` and ``sync_bus``: what they promise whichever way a flip-flop falls.
+"""Bench of ``sync_bit``, ``sync_pulse``, ``sync_reset`` and ``sync_bus``: what holds whichever way a flip-flop falls.
 
 A simulator has no metastability, so only bounds are checked where edges of the two clocks may meet.
 """
@@ -135,7 +135,7 @@ async def sync_bit_follows_after_two_edges(dut: Any) -> None:
         for _ in range(6):
             await RisingEdge(dut.m_clk)
             history.append(str(dut.bit_q.value))
-            assert len({str(dut.high_q.value), "0", "1"}) == 2
+            assert str(dut.high_q.value) == history[-1], "two cells with the same input differ"
         changed = history.index(str(level))
         assert changed in ((2,) if phase else (2, 3)), f"phase {phase} ps: {history}"
         assert history[changed:] == [str(level)] * (6 - changed), f"q glitched: {history}"
@@ -219,7 +219,7 @@ async def sync_bus_gives_each_word_once_at_other_ratios(dut: Any) -> None:
 
 @test
 async def reset_of_one_side_makes_no_pulse_and_tears_no_word(dut: Any) -> None:
-    """One cycle of reset at every distance from a pulse and a word: at most that one is lost, and the next ones pass."""
+    """One cycle of reset at every distance from a pulse and a word: at most that one is lost, the next ones pass."""
     c = await Cells(dut, "wire_to_core").start()
     for rst, clk in ((dut.s_rst, dut.s_clk), (dut.m_rst, dut.m_clk)):
         rst.value = 1

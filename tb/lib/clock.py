@@ -26,8 +26,8 @@ _clocks: dict[LogicObject, tuple[int, int]] = {}
 def start_clock(signal: LogicObject, period_ps: int = CORE_PS, *, offset_ps: int = 0) -> Clock:
     """Start a clock and remember its period, so that agents can number its cycles.
 
-    The simulator's precision must be 1 ps. An odd period gets its longer half low. ``offset_ps`` delays the first rising
-    edge; the signal is low until then.
+    The simulator's precision must be 1 ps. An odd period gets its longer half low. ``offset_ps`` delays the first
+    rising edge; the signal is low until then.
     """
     clock = Clock(signal, period_ps, "ps", period_high=period_ps // 2)
     start = get_sim_time("ps")
@@ -63,7 +63,7 @@ def edge_ps(signal: LogicObject, number: int) -> int:
 
 
 def cycle_at(signal: LogicObject, time_ps: int) -> int:
-    """Number of the last cycle of ``signal`` that has ended at ``time_ps``, a rising edge at that very time included."""
+    """Number of the last cycle of ``signal`` that has ended at ``time_ps``; an edge at that very time counts."""
     start, period = _lookup(signal)
     return (time_ps - start) // period
 

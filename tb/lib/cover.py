@@ -21,7 +21,9 @@ __all__ = ["Point", "bins", "cross", "export", "point"]
 class Point:
     """A cover point. Call it with a value to count the bin that the value falls in."""
 
-    def __init__(self, name: str, labels: Sequence[str], keys: Sequence[Hashable], rel: Callable[..., bool] | None) -> None:
+    def __init__(
+        self, name: str, labels: Sequence[str], keys: Sequence[Hashable], rel: Callable[..., bool] | None
+    ) -> None:
         self.name = name
         self._known = None if rel is not None else frozenset(keys)
 
@@ -40,7 +42,8 @@ class Point:
 def point(name: str, values: Sequence[Hashable], rel: Callable[[Any, Any], bool] | None = None) -> Point:
     """Declare a point (again, if need be: the first declaration counts). ``name`` has at least one dot.
 
-    ``values``: the bins, named by their ``str``. ``rel(value, bin)``: whether a value falls in a bin; equality by default.
+    ``values``: the bins, named by their ``str``. ``rel(value, bin)``: whether a value falls in a bin; by default, when
+    they are equal.
     """
     return Point(name, [str(v) for v in values], values, rel)
 

@@ -6,7 +6,6 @@ A key is ``module.set``. Sets in ``REGRESS`` are built in regress only; the othe
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from tb.build import Design
 from tb.toolchain import ROOT
@@ -21,12 +20,10 @@ _SVA = ROOT / "tb" / "lib" / "sva"
 def _design(module: str, parameters: dict[str, int | str], *, top: bool = False, more: tuple[str, ...] = ()) -> Design:
     """``top``: the module is packed beyond what agents can drive, and stands in a top that unpacks it."""
     sources = [_RTL / f"{name}.v" for name in (*more, module)]
-    sva: tuple[Path, ...] = (_SVA / "axis_sva.sv", _SVA / f"{module}_bind.sv") if module.startswith("axis_") else ()
+    sva = (_SVA / "axis_sva.sv", _SVA / f"{module}_bind.sv") if module.startswith("axis_") else ()
     if top:
         sources.append(_TOPS / f"{module}_top.v")
-    return Design(
-        f"lib/{module}", f"{module}_top" if top else module, tuple(sources), parameters, sva=tuple(p for p in sva if p.exists())
-    )
+    return Design(f"lib/{module}", f"{module}_top" if top else module, tuple(sources), parameters, sva=sva)
 
 
 def _fifo(**parameters: int) -> Design:
@@ -69,6 +66,13 @@ DESIGNS: dict[str, Design] = {
     "sync.all": _sync(),
     "crc32.w128": _design("crc32_128", {}),
     "crc32.w64": _design("crc32_64", {}),
+    "agents.faulty": Design(
+        "lib/faulty_stream",
+        "faulty_stream",
+        (_TOPS / "faulty_stream.v",),
+        sva=(_SVA / "axis_sva.sv", _SVA / "faulty_stream_bind.sv"),
+    ),
+    "agents.no_sva": Design("lib/faulty_stream", "faulty_stream", (_TOPS / "faulty_stream.v",)),
 }
 """Every set of parameters."""
 

@@ -15,7 +15,7 @@ __all__ = ["check_against_cocotbext_axi"]
 
 
 async def check_against_cocotbext_axi(dut: Any, name: str) -> None:
-    """Every length to four 16-byte beats and a byte, and longer ones, through the module by cocotbext-axi's agents alone."""
+    """Every length to four 16-byte beats and a byte, and longer ones, by cocotbext-axi's agents alone."""
     logging.getLogger("cocotb").setLevel(logging.WARNING)
     rng = seeded("oracle", name)
     start_clock(dut.clk)

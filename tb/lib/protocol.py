@@ -112,8 +112,8 @@ class ProtocolChecker:
 class LatencyChecker:
     """Checks, beat by beat and under any back-pressure, that a module with one input and one output has no bubble.
 
-    In each cycle the output's ``tvalid`` must be 1 exactly when a beat is due: a beat is due ``latency`` cycles after its
-    own handshake, or with ``frame_mode`` after its frame's last handshake, as soon as the beats before it are gone.
+    In each cycle the output's ``tvalid`` must be 1 exactly when a beat is due: a beat is due ``latency`` cycles after
+    its own handshake, or with ``frame_mode`` after its frame's last handshake, as soon as the beats before it are gone.
     Both streams have one clock and one width, and every frame that goes in comes out.
     """
 

@@ -1,7 +1,7 @@
 """Launches the bench of `axis_fifo` for each set of parameters.
 
 Sweep:    cut through; frame mode without drops, with DROP_BAD, with DROP_BAD and DROP_FULL, with DROP_FULL alone
-Stimulus: random frames of every length to four beats and a byte and around DEPTH, every pair of back-pressure generators
+Stimulus: random frames of every length to four beats and a byte and around DEPTH, every pair of generators
 Checks:   models/lib.py: bytes, order, verdicts, drop reports, no partial frame, in = out + drops, protocol, reset
 Timing:   2 cycles after the first beat (cut through) or the last (frame mode), no bubble, a beat each cycle
 """
