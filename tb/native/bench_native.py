@@ -191,6 +191,24 @@ async def test_a_stream_that_is_not_quiet_in_reset_is_named(dut: Any) -> None:
 
 
 @cocotb.test()
+async def test_a_frame_that_nobody_sent_is_found_at_the_end(dut: Any) -> None:
+    rng = random.Random(SEED + 6)
+    harness = harness_for()
+    bfm, _, _, _ = await start(dut, harness)
+    push(harness, frames_for([60] * 4, rng))
+    await bfm.finish()
+    dut.fault_tvalid.value = 1  # the last beat stands on the stream still: once more, with tlast
+    await RisingEdge(dut.clk)
+    dut.fault_tvalid.value = 0
+    try:
+        await bfm.finish()
+    except StreamError as error:
+        assert "more came" in str(error) or "nothing moved" in str(error), error
+    else:
+        raise AssertionError("the extra frame went unnoticed")
+
+
+@cocotb.test()
 async def test_watchdog_names_the_stream_that_is_stuck(dut: Any) -> None:
     rng = random.Random(SEED + 5)
     harness = harness_for()

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cocotb.triggers import RisingEdge
+from cocotb.triggers import ClockCycles, RisingEdge
 
-from tb.native.harness import Harness, Results
+from tb.native.harness import Harness, Results, StreamError
 
 __all__ = ["FrameBfm"]
 
@@ -23,6 +23,7 @@ class FrameBfm:
 
     def __init__(self, dut: Any, harness: Harness) -> None:
         self.harness = harness
+        self._clk = dut.clk
         self._done = RisingEdge(dut.bfm_done)
         harness.bind()
 
@@ -39,3 +40,11 @@ class FrameBfm:
         """Drain, then pop."""
         await self.drain()
         return self.harness.pop()
+
+    async def finish(self, cycles: int = 64) -> None:
+        """Drain, then see that nothing more comes for some cycles. StreamError: a frame came that nobody sent."""
+        await self.drain()
+        await ClockCycles(self._clk, cycles)
+        self.harness.check()
+        if not self.harness.done:
+            raise StreamError(f"after the last frame was accounted for, more came: {self.harness.counters()}")
