@@ -134,7 +134,7 @@ class Bench:
         assert found == want, f"counted {dict(found)}, {dict(want)} were reported"
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def account_counts_every_disposition_once(dut: Any) -> None:
     bench = await Bench(dut).start()
     rng = bench.rng
@@ -150,7 +150,7 @@ async def account_counts_every_disposition_once(dut: Any) -> None:
     assert not bench.lost
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def account_reports_two_cycles_late_where_nothing_waits(dut: Any) -> None:
     bench = await Bench(dut).start()
     await bench.play(60, lambda number: {number // 3 % 3} if number % 3 == 0 else set())
@@ -161,7 +161,7 @@ async def account_reports_two_cycles_late_where_nothing_waits(dut: Any) -> None:
             assert taken[2] - given[2] == LATENCY, f"source {source}: latency {taken[2] - given[2]}"
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def account_counts_one_disposition_a_cycle(dut: Any) -> None:
     bench = await Bench(dut).start()
     await bench.play(40, lambda _: {0, 1, 2} if len(bench.given[0]) < 30 else set())
@@ -171,7 +171,7 @@ async def account_counts_one_disposition_a_cycle(dut: Any) -> None:
     assert cycles == list(range(cycles[0], cycles[0] + 90)), "a cycle without a report while dispositions wait"
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def account_never_overflows_at_the_worst_burst_of_a_port(dut: Any) -> None:
     """A full buffer of one-beat frames drains, one a cycle, while frames go on to enter and to be dropped every four.
 
@@ -195,7 +195,7 @@ async def account_never_overflows_at_the_worst_burst_of_a_port(dut: Any) -> None
     assert bench.deepest >= 32, "the burst was not the worst one"
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def account_holds_sixty_four_and_says_so_when_one_more_is_lost(dut: Any) -> None:
     """Nothing is counted while the table is cleared, so the FIFOs fill."""
     for extra in (0, 1, 3):
@@ -212,7 +212,7 @@ async def account_holds_sixty_four_and_says_so_when_one_more_is_lost(dut: Any) -
         await bench.check_counts()
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def account_clears_its_table_at_reset_and_loses_nothing_meanwhile(dut: Any) -> None:
     bench = await Bench(dut).start()
     await bench.play(200, lambda _: {bench.rng.randrange(SOURCES)})
@@ -231,7 +231,7 @@ async def account_clears_its_table_at_reset_and_loses_nothing_meanwhile(dut: Any
     await bench.check_counts()
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def account_reads_a_counter_whole_while_it_moves(dut: Any) -> None:
     """Word 0 latches word 1, though the counter goes past 2**32 in between; another counter shows its own."""
     bench = await Bench(dut).start()

@@ -170,7 +170,7 @@ def _code(frame: AxisFrame, *, enable: bool = True, limit: int = 9596) -> int:
     return Code.DELIVERED
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def port_ends_every_frame_once_under_any_back_pressure(dut: Any) -> None:
     bench = await Bench(dut).start()
     rng = bench.rng
@@ -188,7 +188,7 @@ async def port_ends_every_frame_once_under_any_back_pressure(dut: Any) -> None:
     await bench.check_registers()
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def port_loses_no_end_at_the_worst_burst(dut: Any) -> None:
     """Buffers full of one-byte frames drain, one a cycle, while bad ones enter and are dropped as fast as they can."""
     bench = await Bench(dut).start()
@@ -209,7 +209,7 @@ async def port_loses_no_end_at_the_worst_burst(dut: Any) -> None:
     await bench.check_registers()
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def port_disabled_ends_a_direction_and_leaves_the_other(dut: Any) -> None:
     bench = await Bench(dut).start()
     codes: dict[str, list[int]] = {name: [] for name in DIRECTIONS}
@@ -225,7 +225,7 @@ async def port_disabled_ends_a_direction_and_leaves_the_other(dut: Any) -> None:
     await bench.check_registers()
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def port_starts_its_books_over_at_a_reset_in_mid_traffic(dut: Any) -> None:
     bench = await Bench(dut).start()
     for _ in range(2):

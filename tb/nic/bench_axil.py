@@ -218,7 +218,7 @@ class Bench:
         return response, data, begin, seen
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def axil_takes_address_and_data_in_any_order(dut: Any) -> None:
     """Each offset of the three channels to each other, each stall of the two answers."""
     bench = await Bench(dut).start()
@@ -236,7 +236,7 @@ async def axil_takes_address_and_data_in_any_order(dut: Any) -> None:
     assert len(memory.log) == 2 * (number + 1), "requests and accesses differ in number"
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def axil_writes_the_bytes_of_its_strobes(dut: Any) -> None:
     bench = await Bench(dut).start()
     for strobe in range(16):
@@ -247,7 +247,7 @@ async def axil_writes_the_bytes_of_its_strobes(dut: Any) -> None:
         assert value == before & ~mask | data & mask, f"strobe {strobe:04b}: {before:#x} and {data:#x} gave {value:#x}"
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def axil_ignores_the_low_bits_of_an_address(dut: Any) -> None:
     bench = await Bench(dut).start()
     for low in range(4):
@@ -256,7 +256,7 @@ async def axil_ignores_the_low_bits_of_an_address(dut: Any) -> None:
         assert value == low + 1
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def axil_answers_decerr_where_there_is_no_register(dut: Any) -> None:
     bench = await Bench(dut).start()
     for address, response in ((UNMAPPED, AxiResp.DECERR), (UNMAPPED - 4, AxiResp.OKAY), (0xFFFFC, AxiResp.DECERR)):
@@ -267,7 +267,7 @@ async def axil_answers_decerr_where_there_is_no_register(dut: Any) -> None:
         assert value == (0 if response else 1)
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def axil_goes_on_with_one_kind_while_the_other_has_no_taker(dut: Any) -> None:
     """An answer that nobody takes, and one more request behind it, hold up their own kind only."""
     bench = await Bench(dut).start()
@@ -291,7 +291,7 @@ async def axil_goes_on_with_one_kind_while_the_other_has_no_taker(dut: Any) -> N
         assert (await bench._answer("r", 0))[1] == bench.registers.value(4)
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def axil_lets_reads_and_writes_take_turns(dut: Any) -> None:
     bench = await Bench(dut).start()
 
@@ -310,7 +310,7 @@ async def axil_lets_reads_and_writes_take_turns(dut: Any) -> None:
     assert runs == 0, f"one kind went twice in a row {runs} times: {''.join('RW'[kind] for kind in kinds)}"
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def axil_answers_in_three_cycles(dut: Any) -> None:
     """With an acknowledge in the cycle of the request: the request 2 cycles after the handshake, the answer 1 later."""
     bench = await Bench(dut).start()
@@ -334,7 +334,7 @@ async def axil_answers_in_three_cycles(dut: Any) -> None:
     assert {two - one for one, two in pairwise(begins)} == {3}
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def axil_starts_over_at_a_reset_in_mid_request(dut: Any) -> None:
     bench = await Bench(dut).start()
     for _ in range(3):
@@ -349,7 +349,7 @@ async def axil_starts_over_at_a_reset_in_mid_request(dut: Any) -> None:
         assert (await bench.read(0x28))[1] == data
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def axil_serves_a_master_with_pauses_on_all_channels(dut: Any) -> None:
     bench = Bench(dut)
     rng, log = bench.rng, "WARNING"

@@ -99,7 +99,7 @@ class Bench:
         assert self.ends[number] == want, f"reported {self.ends[number]}, not {want}"
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def buffer_passes_a_frame_two_cycles_after_its_last_beat(dut: Any) -> None:
     bench = await Bench(dut).start()
     for size in (1, 15, 16, 17, 60, 64, 65, 16 * BEATS):
@@ -113,7 +113,7 @@ async def buffer_passes_a_frame_two_cycles_after_its_last_beat(dut: Any) -> None
     assert not bench.ends
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def buffer_drops_a_bad_frame_with_the_reason_that_it_carries(dut: Any) -> None:
     bench = await Bench(dut).start()
     for number, reason in enumerate((Code.BAD_FRAME, Code.OVERSIZE, Code.PORT_DISABLED, 127, 33)):
@@ -126,7 +126,7 @@ async def buffer_drops_a_bad_frame_with_the_reason_that_it_carries(dut: Any) -> 
         _ends("bad")
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def buffer_drops_or_waits_when_it_is_full(dut: Any) -> None:
     """Receive drops what finds no room and never lowers its ready; transmit waits, and drops nothing for that."""
     bench = await Bench(dut).start()
@@ -152,7 +152,7 @@ async def buffer_drops_or_waits_when_it_is_full(dut: Any) -> None:
     assert (bench.refused == 0) == RECEIVE
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def buffer_drops_a_frame_that_is_longer_than_itself(dut: Any) -> None:
     bench = await Bench(dut).start()
     long = await bench.source.send(bench.frame(16 * BEATS + 1))
@@ -166,7 +166,7 @@ async def buffer_drops_a_frame_that_is_longer_than_itself(dut: Any) -> None:
     bench.check_end(1, long, Code.BAD_FRAME)
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def buffer_registers_show_its_level_and_its_peak(dut: Any) -> None:
     bench = await Bench(dut).start()
     assert await bench.read(0) == 2 << 16 | 1 << 8 | 4
@@ -185,7 +185,7 @@ async def buffer_registers_show_its_level_and_its_peak(dut: Any) -> None:
     assert (await bench.read(4), await bench.read(8)) == (0, 9)
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def buffer_ends_every_frame_once_under_any_back_pressure(dut: Any) -> None:
     bench = await Bench(dut).start()
     rng = bench.rng

@@ -175,7 +175,7 @@ class Bench:
         self.dut.cfg_max_frame.value = limit
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def ingress_passes_every_length_one_cycle_late_with_its_metadata(dut: Any) -> None:
     bench = await Bench(dut).start()
     for size in [*range(1, 201), 1514, 9014, 9596]:
@@ -184,7 +184,7 @@ async def ingress_passes_every_length_one_cycle_late_with_its_metadata(dut: Any)
         assert got.last_cycle - got.first_cycle == sent.beats() - 1, f"{size} bytes: gaps"
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def ingress_cuts_what_is_one_byte_too_long(dut: Any) -> None:
     bench = await Bench(dut).start()
     for limit in (0, 1, 15, 16, 17, 31, 32, 33, 47, 48, 49, 60, 64, 65, 1514, 9596):
@@ -193,7 +193,7 @@ async def ingress_cuts_what_is_one_byte_too_long(dut: Any) -> None:
         await bench.check(bench.frame(size) for size in sizes if size > 0)
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def ingress_swallows_the_rest_of_a_cut_frame_at_one_beat_a_cycle(dut: Any) -> None:
     """Also while nothing behind it takes a beat: what is swallowed needs no room."""
     bench = await Bench(dut).start()
@@ -208,7 +208,7 @@ async def ingress_swallows_the_rest_of_a_cut_frame_at_one_beat_a_cycle(dut: Any)
     await bench.check([bench.frame(16), bench.frame(17)])
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def ingress_marks_in_the_order_disabled_oversize_bad(dut: Any) -> None:
     bench = await Bench(dut).start()
     for enable in (1, 0):
@@ -218,7 +218,7 @@ async def ingress_marks_in_the_order_disabled_oversize_bad(dut: Any) -> None:
                 await bench.check([bench.frame(size, user)])
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def ingress_reads_its_settings_with_a_first_beat_only(dut: Any) -> None:
     """Settings change in each cycle: a frame is judged by those of its first beat, whatever comes later."""
     bench = await Bench(dut).start()
@@ -232,7 +232,7 @@ async def ingress_reads_its_settings_with_a_first_beat_only(dut: Any) -> None:
     await bench.check(bench.frame(size, user) for size, user in zip(lengths, users, strict=True))
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def ingress_takes_four_cycles_for_a_short_frame_and_holds_up_no_other(dut: Any) -> None:
     bench = await Bench(dut).start()
     pairs = await bench.check(bench.frame(size) for size in (1, 16, 17, 32, 33, 48) * 4)
@@ -245,7 +245,7 @@ async def ingress_takes_four_cycles_for_a_short_frame_and_holds_up_no_other(dut:
     assert pairs[-1][0].last_cycle - pairs[0][0].first_cycle + 1 == sum(sent.beats() for sent, _ in pairs)
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def ingress_keeps_its_rules_under_any_back_pressure(dut: Any) -> None:
     bench = await Bench(dut).start()
     rng = bench.rng
@@ -259,7 +259,7 @@ async def ingress_keeps_its_rules_under_any_back_pressure(dut: Any) -> None:
     assert all(checker.stalls for checker in bench.checkers), "no beat ever waited"
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def ingress_starts_over_at_a_reset_in_mid_frame(dut: Any) -> None:
     """In the middle of a frame, and in the part of one that is swallowed."""
     bench = await Bench(dut).start()
@@ -278,7 +278,7 @@ async def ingress_starts_over_at_a_reset_in_mid_frame(dut: Any) -> None:
         assert unpack(got.meta)["seq"] == 0
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def ingress_sequence_number_wraps(dut: Any) -> None:
     bench = await Bench(dut).start()
     dut.seq_reg.value = bench.seq = 65534

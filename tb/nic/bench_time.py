@@ -61,7 +61,7 @@ class Bench:
             _advance("forward" if target > now else "equal" if target == now else "backward")
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def time_grows_by_its_increment_to_the_last_fraction(dut: Any) -> None:
     bench = await Bench(dut).start()
     for increment in (FOUR_NS, 1, 0, 2**40 - 1, 0x28F5C28F6, 2**32 - 1, 2**31):
@@ -71,7 +71,7 @@ async def time_grows_by_its_increment_to_the_last_fraction(dut: Any) -> None:
         await bench.step(bench.rng.getrandbits(40))
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def time_advances_forward_only(dut: Any) -> None:
     """A target that is not above `now` leaves the growth alone, so that no fraction is lost either."""
     bench = await Bench(dut).start()
@@ -82,7 +82,7 @@ async def time_advances_forward_only(dut: Any) -> None:
         await bench.step(rng.choice((FOUR_NS, 0x28F5C28F6)), max(now + distance, 0) if rng.random() < 0.6 else None)
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def time_carries_through_both_words(dut: Any) -> None:
     bench = await Bench(dut).start()
     for target in (2**32 - 10, 2**33 - 5, 2**63 - 9, 2**64 - 6):
@@ -91,7 +91,7 @@ async def time_carries_through_both_words(dut: Any) -> None:
             await bench.step(0x180000001)
 
 
-@cocotb.test
+@cocotb.test(timeout_time=400, timeout_unit="us")
 async def time_starts_over_at_reset(dut: Any) -> None:
     bench = await Bench(dut).start()
     await bench.step(FOUR_NS, 123456789)
