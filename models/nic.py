@@ -301,13 +301,13 @@ class _Lane:
         return (least - elastic + self.beats > depth) | (count - elastic - 1 + 1 > frames)
 
     def disturbed(self, depth: int, frames: int) -> Bool:
-        """True from a frame that may have met a full buffer until the pipeline has been empty again."""
-        n = len(self.index)
-        position = np.arange(n)
-        out_before = np.full(n, -1, np.int64)
-        out_before[1:] = np.maximum.accumulate(self.last_out)[:-1]
-        calm = np.maximum.accumulate(np.where(self.first_in > out_before, position, 0))
-        full = np.maximum.accumulate(np.where(self.may_be_full(depth, frames), position, -1))
+        """True from a frame that may have met a full buffer until the pipeline has been empty again: the frame before
+        had left it, and with it all before that one."""
+        position = np.arange(len(self.index))
+        empty = np.ones(len(self.index), np.bool_)
+        empty[1:] = self.delivered[:-1] & (self.last_out[:-1] < self.first_in[1:])
+        calm = np.maximum.accumulate(np.where(empty, position, 0))
+        full: Int64 = np.maximum.accumulate(np.where(self.may_be_full(depth, frames), position, -1))
         return full >= calm
 
 
