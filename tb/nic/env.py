@@ -47,7 +47,7 @@ from tb.lib.pause import PAUSES
 from tb.lib.protocol import ProtocolChecker
 from tb.targets.axil import AxilMaster
 from tb.targets.base import UnmappedAddress
-from tb.targets.engine import DIRECTIONS, CameOut, Fate, Played, make_outcome, settle
+from tb.targets.engine import DIRECTIONS, CameOut, Fate, Gone, Played, make_outcome, settle
 from tb.targets.program import writes
 
 __all__ = ["AxilAgent", "Coverage", "GaplessChecker", "PortEnv", "RegisterItem", "Scoreboard"]
@@ -268,8 +268,8 @@ class Scoreboard(uvm_component):
             if not token.closed:
                 frame, code = token.frame, token.fate.code
                 words.append(
-                    f"{DIRECTIONS[edge]} frame {token.index} (seq {token.number}, {len(frame.data)} bytes, code {code}, "
-                    f"in {frame.first_cycle} to {frame.last_cycle})"
+                    f"{DIRECTIONS[edge]} frame {token.index} (seq {token.number}, {len(frame.data)} bytes, "
+                    f"code {code}, in {frame.first_cycle} to {frame.last_cycle})"
                 )
         return "; ".join(words[:4])
 
@@ -290,15 +290,16 @@ class Scoreboard(uvm_component):
         """The port says that a frame entered: its number must be the next one."""
         wanted = self._entered[report.edge] & 0xFFFF
         if report.seq != wanted:
-            self.errors.append(f"{DIRECTIONS[report.edge]}_entry: cycle {report.cycle}: seq {report.seq}, not {wanted}")
+            text = f"{DIRECTIONS[report.edge]}_entry: cycle {report.cycle}: seq {report.seq}"
+            self.errors.append(f"{text}, not {wanted}")
         self._entered[report.edge] += 1
 
     def end(self, report: Report) -> None:
         """The port says how a frame ended."""
         token = self._open[report.edge].pop(report.seq, None)
         if token is None or token.frame.first_cycle < 0:
-            text = f"{DIRECTIONS[report.edge]}_disp: cycle {report.cycle}: frame {report.seq} ended with code {report.code}"
-            self.errors.append(f"{text}, but it is not in the port")
+            text = f"{DIRECTIONS[report.edge]}_disp: cycle {report.cycle}: frame {report.seq}"
+            self.errors.append(f"{text} ended with code {report.code}, but it is not in the port")
             return
         token.fate.code, token.fate.queue = report.code, report.queue
         if report.code == Code.DELIVERED:
@@ -327,7 +328,11 @@ class Scoreboard(uvm_component):
         for edge in Edge:
             begun = [t for t in self._of(edge) if t.frame.first_cycle >= 0 and not t.closed]
             extra = settle(
-                self._unmatched[edge], [(t.index, t.frame.data, bool(t.frame.user & 1), t.fate) for t in begun]
+                self._unmatched[edge],
+                [
+                    Gone(t.index, t.frame.data, bool(t.frame.user & 1), unpack(t.frame.meta)["queue"], t.fate)
+                    for t in begun
+                ],
             )
             for came in extra:
                 if came.source >= 0:

@@ -32,6 +32,7 @@ from tb.targets.engine import (
     WATCHDOG_CYCLES,
     CameOut,
     Fate,
+    Gone,
     Played,
     cycles_of,
     make_outcome,
@@ -391,7 +392,10 @@ class AgentsEngine:
         for edge, way in self.ways.items():
             begun = [token for token in left[edge] if token.frame.first_cycle >= 0]
             gone = [token for token in begun if not token.closed]
-            for came in settle(way.unmatched, [(t.index, t.frame.data, bool(t.frame.user & 1), t.fate) for t in gone]):
+            lost = [
+                Gone(t.index, t.frame.data, bool(t.frame.user & 1), unpack(t.frame.meta)["queue"], t.fate) for t in gone
+            ]
+            for came in settle(way.unmatched, lost):
                 self._played.out.append(self._relative(came))
             rest[edge] = left[edge][len(begun) :]
             for token in rest[edge]:

@@ -1,7 +1,7 @@
 """The inside face of the cocotb target: one cocotb test that does the job in ``$NICLOOP_JOB/job.json``.
 
-A job is a scenario or a set of captures; what it gives is written beside the job file, where the process outside reads
-it.
+A job is a scenario, the conformance suite with all scenarios, or a set of captures. What it gives is written beside the
+job file, where the process outside reads it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from cocotb.handle import HierarchyObject
 
 from models.config import NicConfig
 from tb.replay.play import play_job
-from tb.scenarios import find
+from tb.scenarios import REGISTRY, find
 from tb.targets.agents import AgentsEngine
 from tb.targets.bfm import BfmEngine
 from tb.targets.cocotb import CocotbTarget
+from tb.targets.conformance import run_checks
 from tb.targets.launch import judge, write_result
 
 __all__ = ["job", "make_target"]
@@ -43,5 +44,11 @@ async def job(dut: HierarchyObject) -> None:
     if task["kind"] == "scenario":
         result = await judge(find(task["scenario"]), target, task["params"], task["seed"], config)
         write_result(result, folder)
+    elif task["kind"] == "suite":
+        results = {f"check {name}": text for name, text in (await run_checks(target)).items()}
+        for name, scenario in REGISTRY.items():
+            result = await judge(scenario, target, {}, task["seed"], config)
+            results[f"scenario {name}"] = "" if result.status == "passed" else f"{result.status}: {result.message}"
+        (folder / "result.json").write_text(json.dumps(results))
     else:
         await play_job(target, task, config, folder)

@@ -24,7 +24,7 @@ from tb.lib.clock import cycle, start_clock, wait_cycles
 from tb.native.harness import Harness, Results, Words
 from tb.targets.axil import AxilMaster
 from tb.targets.base import Capabilities, Fault, FaultKind, Frame, ProtocolError, Stuck
-from tb.targets.engine import CLOCK_NS, DIRECTIONS, WATCHDOG_CYCLES, CameOut, Fate, settle
+from tb.targets.engine import CLOCK_NS, DIRECTIONS, WATCHDOG_CYCLES, CameOut, Fate, Gone, settle
 
 __all__ = ["BfmEngine"]
 
@@ -299,9 +299,10 @@ class BfmEngine:
             return
         lost = [int(i) for i in frames if columns.code[i] in (Code.NONE, Code.RESET)]
         fates = {i: Fate() for i in lost}
-        settle(extra, [(i, batch.frame(i), bool(batch.bad[i] & 1), fates[i]) for i in lost])
+        gone = [Gone(i, batch.frame(i), bool(batch.bad[i] & 1), int(batch.queue[i]), fates[i]) for i in lost]
+        settle(extra, gone)
         for i, fate in fates.items():
-            columns.code[i] = fate.code
+            columns.code[i], columns.queue[i] = fate.code, fate.queue
         origin[known:] = [came.source for came in extra]
 
     @staticmethod

@@ -23,6 +23,7 @@ __all__ = [
     "CameOut",
     "Engine",
     "Fate",
+    "Gone",
     "Played",
     "cycles_of",
     "make_outcome",
@@ -68,22 +69,34 @@ class CameOut:
     last_out: int
 
 
-def settle(came_out: Iterable[CameOut], gone: Sequence[tuple[int, bytes, bool, Fate]]) -> list[CameOut]:
+@dataclass(frozen=True)
+class Gone:
+    """A frame that was in the port at a reset and whose end was not reported. ``queue``: the one it was sent with."""
+
+    index: int
+    data: bytes
+    bad: bool
+    queue: int
+    fate: Fate
+
+
+def settle(came_out: Iterable[CameOut], gone: Sequence[Gone]) -> list[CameOut]:
     """Ends of the frames that a reset met in the port.
 
-    came_out: frames that left it whole before the reset while the report of it was lost. gone: index, bytes, bad mark
-    and fate of each frame without a reported end, in order; its fate gets its code: delivered when it is among the
-    former, else reset. Returns the former with their source.
+    came_out: frames that left it whole before the reset while the report of it was lost. gone: in order; each fate gets
+    its code: delivered when the frame is among the former (then its queue is taken for right, since nobody reported
+    it), else reset. Returns the former with their source.
     """
     out, left = list(came_out), list(gone)
     for came in out:
-        for position, (index, data, bad, fate) in enumerate(left):
-            if not bad and data == came.data:
-                came.source, fate.code = index, Code.DELIVERED
+        for position, frame in enumerate(left):
+            if not frame.bad and frame.data == came.data:
+                came.source = frame.index
+                frame.fate.code, frame.fate.queue = Code.DELIVERED, frame.queue
                 del left[: position + 1]
                 break
-    for _, _, _, fate in gone:
-        fate.code = fate.code or Code.RESET
+    for frame in gone:
+        frame.fate.code = frame.fate.code or Code.RESET
     return out
 
 

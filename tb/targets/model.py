@@ -77,6 +77,7 @@ class ModelTarget:
         self._restart()
 
     async def play(self, stimulus: Batch) -> Outcome:
+        self._check_port(stimulus)
         batch = self._armed.mark(stimulus)
         fault, self._armed.reset = self._armed.reset, None
         cut = None if fault is None else first_of(batch, fault.edge, fault.frame)
@@ -94,7 +95,12 @@ class ModelTarget:
         second = self._model.play(batch.select(slice(cut + 1, None)))
         return join_at_reset(batch, cut, min(after_beats, int(batch.beats[cut])), first, second)
 
+    def _check_port(self, batch: Batch) -> None:
+        for port in set(batch.port.tolist()) - set(self.capabilities.ports):
+            raise Unsupported(f"this target has no port {port}")
+
     async def send(self, frame: Frame) -> None:
+        self._check_port(frame.batch())
         if frame.time_ns > self._now:
             await self._pass(frame.time_ns - self._now)
         beats = -(-len(frame.data) // BEAT_BYTES)
