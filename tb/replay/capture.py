@@ -1,10 +1,11 @@
 """Captures in and out: pcap and pcapng, whole files to and from a ``Batch``.
 
 Why a reader of our own: speed and honesty about damage. The libraries hand over one Python object a packet. A million
-frames of IMIX into a Batch cost this module 1.2 s of user time from a pcap and 1.4 s from a pcapng, dpkt 2.9 s and 3.9 s,
-Scapy 2.5 s and 4.6 s, python-pcapng (pcapng only) 26 s; docs/captures.md says how that was measured. Of a file that was
-cut, dpkt and Scapy hand over the last frame short and say nothing; dpkt's times are floats, so the ns are lost; none cuts
-off an FCS that the file declares. Here the walk over the records is a bare loop of struct; all behind it is numpy.
+frames of IMIX into a Batch cost this module 1.2 s of user time from a pcap and 1.4 s from a pcapng, dpkt 2.9 and 3.9 s,
+Scapy 2.5 and 4.6 s, python-pcapng (pcapng only) 26 s; docs/captures.md says how that was measured. Of a file that was
+cut, dpkt and Scapy hand over the last frame short, and neither says at which byte; dpkt's pcapng times are floats, so
+the ns are lost; none cuts off an FCS that the file declares. Here the walk over the records is a bare loop of struct;
+all behind it is numpy.
 
 What is read: pcap in both byte orders, us and ns; pcapng with several sections and interfaces, any time resolution and
 offset, enhanced, simple and the obsolete packet blocks, comments, queue and error flags; all of it gzipped too. Blocks
