@@ -52,6 +52,19 @@ class Code(IntEnum):
     PORT_DISABLED = 18
     RX_BUFFER_FULL = 19
     RESET = 20
+    L2_TRUNCATED = 32
+    L3_TRUNCATED = 33
+    BAD_IP_VERSION = 34
+    BAD_IHL = 35
+    BAD_L3_LENGTH = 36
+    TOO_DEEP = 37
+    EXT_TRUNCATED = 38
+    L4_TRUNCATED = 39
+    BAD_TCP_OFFSET = 40
+    BAD_UDP_LENGTH = 41
+    BTH_TRUNCATED = 42
+    ESP_TRUNCATED = 43
+    L3_BEYOND_FRAME = 44
 
 
 def disposition(code: int) -> Disposition:
@@ -95,6 +108,54 @@ FIELDS: tuple[Field, ...] = (
     ),
     Field("queue", 8, "nic_ingress", ("nic_egress",), "host queue"),
     Field("timestamp", 64, "nic_ingress", ("host",), "`now` in ns at the frame's first beat"),
+    Field("parse_code", 7, "parser", ("host",), "why the header chain ended early (a Code), 0 where it ended well"),
+    Field("dst_mac", 48, "parser", ("host",), "destination address"),
+    Field("src_mac", 48, "parser", ("host",), "source address"),
+    Field("ethertype", 16, "parser", ("host",), "EtherType behind the tags, or a length below 0x0600"),
+    Field("vlan_count", 2, "parser", ("host",), "VLAN tags: 0, 1, 2"),
+    Field("vlan0", 16, "parser", ("host",), "TCI of the outer tag: PCP 15:13, DEI 12, VID 11:0"),
+    Field("vlan1", 16, "parser", ("host",), "TCI of the inner tag"),
+    Field("vlan0_ad", 1, "parser", ("host",), "the outer tag is an 802.1ad service tag"),
+    Field("vlan1_ad", 1, "parser", ("host",), "the inner tag is an 802.1ad service tag"),
+    Field("mac_control", 1, "parser", ("host",), "a MAC control frame (802.3 clause 31)"),
+    Field("mac_opcode", 16, "parser", ("host",), "its opcode"),
+    Field("l3_kind", 2, "parser", ("host",), "0 none, 1 IPv4, 2 IPv6"),
+    Field("l3_offset", 8, "parser", ("host",), "first byte of the IP header"),
+    Field("l3_length", 17, "parser", ("host",), "bytes of the IP packet by its own length field"),
+    Field("ip_src", 128, "parser", ("host",), "source address; IPv4 in the low 32 bits"),
+    Field("ip_dst", 128, "parser", ("host",), "destination address; IPv4 in the low 32 bits"),
+    Field("dscp", 6, "parser", ("host",), "differentiated services code point (RFC 2474)"),
+    Field("ecn", 2, "parser", ("host",), "explicit congestion notification (RFC 3168)"),
+    Field("ttl", 8, "parser", ("host",), "time to live, hop limit"),
+    Field("protocol", 8, "parser", ("host",), "last protocol or next-header value that was read"),
+    Field("ip_checksum", 2, "parser", ("host",), "IPv4 header checksum: 0 none, 1 good, 2 bad"),
+    Field("ip_options", 1, "parser", ("host",), "the IPv4 header has options"),
+    Field("ext_mask", 5, "parser", ("host",), "extension headers seen: 0 hop-by-hop, 1 routing, 2 fragment, 3 destination, 4 AH"),
+    Field("fragment", 1, "parser", ("host",), "part of a fragmented packet"),
+    Field("more_fragments", 1, "parser", ("host",), "MF"),
+    Field("dont_fragment", 1, "parser", ("host",), "DF"),
+    Field("frag_offset", 13, "parser", ("host",), "fragment offset in units of 8 bytes"),
+    Field("l4_kind", 3, "parser", ("host",), "0 none, 1 TCP, 2 UDP, 3 ICMP, 4 ICMPv6, 5 ESP"),
+    Field("l4_offset", 8, "parser", ("host",), "first byte of the L4 header"),
+    Field("payload_offset", 9, "parser", ("host",), "first byte behind the last header that was read (L4 and above)"),
+    Field("src_port", 16, "parser", ("host",), "source port"),
+    Field("dst_port", 16, "parser", ("host",), "destination port"),
+    Field("udp_length", 16, "parser", ("host",), "UDP length field"),
+    Field("tcp_flags", 12, "parser", ("host",), "TCP reserved bits and flags, FIN lowest"),
+    Field("icmp_type", 8, "parser", ("host",), "ICMP or ICMPv6 type"),
+    Field("icmp_code", 8, "parser", ("host",), "ICMP or ICMPv6 code"),
+    Field("natt", 2, "parser", ("host",), "UDP port 4500 (RFC 3948): 0 none, 1 ESP, 2 IKE, 3 keepalive"),
+    Field("spi", 32, "parser", ("host",), "ESP security parameters index"),
+    Field("esp_seq", 32, "parser", ("host",), "ESP sequence number, low half"),
+    Field("roce", 1, "parser", ("host",), "a BTH was read (UDP port 4791)"),
+    Field("bth_opcode", 8, "parser", ("host",), "BTH opcode"),
+    Field("bth_flags", 8, "parser", ("host",), "BTH byte 1: SE, M, pad count, TVer"),
+    Field("bth_pkey", 16, "parser", ("host",), "P_Key"),
+    Field("bth_fecn", 1, "parser", ("host",), "FECN"),
+    Field("bth_becn", 1, "parser", ("host",), "BECN"),
+    Field("bth_dest_qp", 24, "parser", ("host",), "destination QP"),
+    Field("bth_ack_req", 1, "parser", ("host",), "AckReq"),
+    Field("bth_psn", 24, "parser", ("host",), "PSN"),
 )
 """In the order in which they are packed, from bit 0 upwards."""
 

@@ -1,7 +1,7 @@
 // Generated from models/meta.py by `make generate`: do not edit.
 `ifndef NICLOOP_META_VH
 `define NICLOOP_META_VH
-`define META_W 128
+`define META_W 864
 // sequence number of the frame at its port and direction; writer: nic_ingress
 `define MF_SEQ 15:0
 `define MF_SEQ_LSB 0
@@ -26,6 +26,198 @@
 `define MF_TIMESTAMP 99:36
 `define MF_TIMESTAMP_LSB 36
 `define MF_TIMESTAMP_W 64
+// why the header chain ended early (a Code), 0 where it ended well; writer: parser
+`define MF_PARSE_CODE 106:100
+`define MF_PARSE_CODE_LSB 100
+`define MF_PARSE_CODE_W 7
+// destination address; writer: parser
+`define MF_DST_MAC 154:107
+`define MF_DST_MAC_LSB 107
+`define MF_DST_MAC_W 48
+// source address; writer: parser
+`define MF_SRC_MAC 202:155
+`define MF_SRC_MAC_LSB 155
+`define MF_SRC_MAC_W 48
+// EtherType behind the tags, or a length below 0x0600; writer: parser
+`define MF_ETHERTYPE 218:203
+`define MF_ETHERTYPE_LSB 203
+`define MF_ETHERTYPE_W 16
+// VLAN tags: 0, 1, 2; writer: parser
+`define MF_VLAN_COUNT 220:219
+`define MF_VLAN_COUNT_LSB 219
+`define MF_VLAN_COUNT_W 2
+// TCI of the outer tag: PCP 15:13, DEI 12, VID 11:0; writer: parser
+`define MF_VLAN0 236:221
+`define MF_VLAN0_LSB 221
+`define MF_VLAN0_W 16
+// TCI of the inner tag; writer: parser
+`define MF_VLAN1 252:237
+`define MF_VLAN1_LSB 237
+`define MF_VLAN1_W 16
+// the outer tag is an 802.1ad service tag; writer: parser
+`define MF_VLAN0_AD 253:253
+`define MF_VLAN0_AD_LSB 253
+`define MF_VLAN0_AD_W 1
+// the inner tag is an 802.1ad service tag; writer: parser
+`define MF_VLAN1_AD 254:254
+`define MF_VLAN1_AD_LSB 254
+`define MF_VLAN1_AD_W 1
+// a MAC control frame (802.3 clause 31); writer: parser
+`define MF_MAC_CONTROL 255:255
+`define MF_MAC_CONTROL_LSB 255
+`define MF_MAC_CONTROL_W 1
+// its opcode; writer: parser
+`define MF_MAC_OPCODE 271:256
+`define MF_MAC_OPCODE_LSB 256
+`define MF_MAC_OPCODE_W 16
+// 0 none, 1 IPv4, 2 IPv6; writer: parser
+`define MF_L3_KIND 273:272
+`define MF_L3_KIND_LSB 272
+`define MF_L3_KIND_W 2
+// first byte of the IP header; writer: parser
+`define MF_L3_OFFSET 281:274
+`define MF_L3_OFFSET_LSB 274
+`define MF_L3_OFFSET_W 8
+// bytes of the IP packet by its own length field; writer: parser
+`define MF_L3_LENGTH 298:282
+`define MF_L3_LENGTH_LSB 282
+`define MF_L3_LENGTH_W 17
+// source address; IPv4 in the low 32 bits; writer: parser
+`define MF_IP_SRC 426:299
+`define MF_IP_SRC_LSB 299
+`define MF_IP_SRC_W 128
+// destination address; IPv4 in the low 32 bits; writer: parser
+`define MF_IP_DST 554:427
+`define MF_IP_DST_LSB 427
+`define MF_IP_DST_W 128
+// differentiated services code point (RFC 2474); writer: parser
+`define MF_DSCP 560:555
+`define MF_DSCP_LSB 555
+`define MF_DSCP_W 6
+// explicit congestion notification (RFC 3168); writer: parser
+`define MF_ECN 562:561
+`define MF_ECN_LSB 561
+`define MF_ECN_W 2
+// time to live, hop limit; writer: parser
+`define MF_TTL 570:563
+`define MF_TTL_LSB 563
+`define MF_TTL_W 8
+// last protocol or next-header value that was read; writer: parser
+`define MF_PROTOCOL 578:571
+`define MF_PROTOCOL_LSB 571
+`define MF_PROTOCOL_W 8
+// IPv4 header checksum: 0 none, 1 good, 2 bad; writer: parser
+`define MF_IP_CHECKSUM 580:579
+`define MF_IP_CHECKSUM_LSB 579
+`define MF_IP_CHECKSUM_W 2
+// the IPv4 header has options; writer: parser
+`define MF_IP_OPTIONS 581:581
+`define MF_IP_OPTIONS_LSB 581
+`define MF_IP_OPTIONS_W 1
+// extension headers seen: 0 hop-by-hop, 1 routing, 2 fragment, 3 destination, 4 AH; writer: parser
+`define MF_EXT_MASK 586:582
+`define MF_EXT_MASK_LSB 582
+`define MF_EXT_MASK_W 5
+// part of a fragmented packet; writer: parser
+`define MF_FRAGMENT 587:587
+`define MF_FRAGMENT_LSB 587
+`define MF_FRAGMENT_W 1
+// MF; writer: parser
+`define MF_MORE_FRAGMENTS 588:588
+`define MF_MORE_FRAGMENTS_LSB 588
+`define MF_MORE_FRAGMENTS_W 1
+// DF; writer: parser
+`define MF_DONT_FRAGMENT 589:589
+`define MF_DONT_FRAGMENT_LSB 589
+`define MF_DONT_FRAGMENT_W 1
+// fragment offset in units of 8 bytes; writer: parser
+`define MF_FRAG_OFFSET 602:590
+`define MF_FRAG_OFFSET_LSB 590
+`define MF_FRAG_OFFSET_W 13
+// 0 none, 1 TCP, 2 UDP, 3 ICMP, 4 ICMPv6, 5 ESP; writer: parser
+`define MF_L4_KIND 605:603
+`define MF_L4_KIND_LSB 603
+`define MF_L4_KIND_W 3
+// first byte of the L4 header; writer: parser
+`define MF_L4_OFFSET 613:606
+`define MF_L4_OFFSET_LSB 606
+`define MF_L4_OFFSET_W 8
+// first byte behind the last header that was read (L4 and above); writer: parser
+`define MF_PAYLOAD_OFFSET 622:614
+`define MF_PAYLOAD_OFFSET_LSB 614
+`define MF_PAYLOAD_OFFSET_W 9
+// source port; writer: parser
+`define MF_SRC_PORT 638:623
+`define MF_SRC_PORT_LSB 623
+`define MF_SRC_PORT_W 16
+// destination port; writer: parser
+`define MF_DST_PORT 654:639
+`define MF_DST_PORT_LSB 639
+`define MF_DST_PORT_W 16
+// UDP length field; writer: parser
+`define MF_UDP_LENGTH 670:655
+`define MF_UDP_LENGTH_LSB 655
+`define MF_UDP_LENGTH_W 16
+// TCP reserved bits and flags, FIN lowest; writer: parser
+`define MF_TCP_FLAGS 682:671
+`define MF_TCP_FLAGS_LSB 671
+`define MF_TCP_FLAGS_W 12
+// ICMP or ICMPv6 type; writer: parser
+`define MF_ICMP_TYPE 690:683
+`define MF_ICMP_TYPE_LSB 683
+`define MF_ICMP_TYPE_W 8
+// ICMP or ICMPv6 code; writer: parser
+`define MF_ICMP_CODE 698:691
+`define MF_ICMP_CODE_LSB 691
+`define MF_ICMP_CODE_W 8
+// UDP port 4500 (RFC 3948): 0 none, 1 ESP, 2 IKE, 3 keepalive; writer: parser
+`define MF_NATT 700:699
+`define MF_NATT_LSB 699
+`define MF_NATT_W 2
+// ESP security parameters index; writer: parser
+`define MF_SPI 732:701
+`define MF_SPI_LSB 701
+`define MF_SPI_W 32
+// ESP sequence number, low half; writer: parser
+`define MF_ESP_SEQ 764:733
+`define MF_ESP_SEQ_LSB 733
+`define MF_ESP_SEQ_W 32
+// a BTH was read (UDP port 4791); writer: parser
+`define MF_ROCE 765:765
+`define MF_ROCE_LSB 765
+`define MF_ROCE_W 1
+// BTH opcode; writer: parser
+`define MF_BTH_OPCODE 773:766
+`define MF_BTH_OPCODE_LSB 766
+`define MF_BTH_OPCODE_W 8
+// BTH byte 1: SE, M, pad count, TVer; writer: parser
+`define MF_BTH_FLAGS 781:774
+`define MF_BTH_FLAGS_LSB 774
+`define MF_BTH_FLAGS_W 8
+// P_Key; writer: parser
+`define MF_BTH_PKEY 797:782
+`define MF_BTH_PKEY_LSB 782
+`define MF_BTH_PKEY_W 16
+// FECN; writer: parser
+`define MF_BTH_FECN 798:798
+`define MF_BTH_FECN_LSB 798
+`define MF_BTH_FECN_W 1
+// BECN; writer: parser
+`define MF_BTH_BECN 799:799
+`define MF_BTH_BECN_LSB 799
+`define MF_BTH_BECN_W 1
+// destination QP; writer: parser
+`define MF_BTH_DEST_QP 823:800
+`define MF_BTH_DEST_QP_LSB 800
+`define MF_BTH_DEST_QP_W 24
+// AckReq; writer: parser
+`define MF_BTH_ACK_REQ 824:824
+`define MF_BTH_ACK_REQ_LSB 824
+`define MF_BTH_ACK_REQ_W 1
+// PSN; writer: parser
+`define MF_BTH_PSN 848:825
+`define MF_BTH_PSN_LSB 825
+`define MF_BTH_PSN_W 24
 `define CODE_NONE 8'd0
 `define CODE_DELIVERED 8'd1
 `define CODE_CONSUMED 8'd2
@@ -34,4 +226,17 @@
 `define CODE_PORT_DISABLED 8'd18
 `define CODE_RX_BUFFER_FULL 8'd19
 `define CODE_RESET 8'd20
+`define CODE_L2_TRUNCATED 8'd32
+`define CODE_L3_TRUNCATED 8'd33
+`define CODE_BAD_IP_VERSION 8'd34
+`define CODE_BAD_IHL 8'd35
+`define CODE_BAD_L3_LENGTH 8'd36
+`define CODE_TOO_DEEP 8'd37
+`define CODE_EXT_TRUNCATED 8'd38
+`define CODE_L4_TRUNCATED 8'd39
+`define CODE_BAD_TCP_OFFSET 8'd40
+`define CODE_BAD_UDP_LENGTH 8'd41
+`define CODE_BTH_TRUNCATED 8'd42
+`define CODE_ESP_TRUNCATED 8'd43
+`define CODE_L3_BEYOND_FRAME 8'd44
 `endif
