@@ -76,15 +76,105 @@ PORT = RegisterMap("port", 0x100000, (
         Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
     ), "What stands at this address."),
     Register("parser_rx.id", 0x20000, 32, (
-        Field("block", 0, 8, Access.RO, 0x2, False, "Number of the block that belongs here."),
-        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
-        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+        Field("block", 0, 8, Access.RO, 0x2, False, "Block number: 2 is parser."),
+        Field("version", 8, 8, Access.RO, 0x1, False, "Version of the block."),
+        Field("state", 16, 2, Access.RO, 0x3, False, "0 absent, 1 left out, 2 stand-in, 3 present."),
     ), "What stands at this address."),
+    Register("parser_rx.drop", 0x20004, 32, (
+        Field("codes", 0, 16, Access.RW, 0x0, False, "Bit code - 32: 1, frames with this code are dropped; 0, they are delivered."),
+    ), "Which malformed frames are marked bad, to be dropped by the buffer further on. Read when a frame's last beat goes out."),
+    Register("parser_rx.frames", 0x20040, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that left, good and bad."),
+    Register("parser_rx.l2_truncated", 0x20080, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within Ethernet or its tags (code 32)."),
+    Register("parser_rx.l3_truncated", 0x20088, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within the IP header or the MAC control opcode (code 33)."),
+    Register("parser_rx.bad_ip_version", 0x20090, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames whose IP version is not that of the EtherType (code 34)."),
+    Register("parser_rx.bad_ihl", 0x20098, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames with an IPv4 header length below 5 words (code 35)."),
+    Register("parser_rx.bad_l3_length", 0x200a0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames with an IPv4 total length below the header's (code 36)."),
+    Register("parser_rx.too_deep", 0x200a8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames with a header beyond what the parser sees, a third tag or a fifth extension header (code 37)."),
+    Register("parser_rx.ext_truncated", 0x200b0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within an extension header (code 38)."),
+    Register("parser_rx.l4_truncated", 0x200b8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within TCP, UDP, ICMP or ESP (code 39)."),
+    Register("parser_rx.bad_tcp_offset", 0x200c0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames with a TCP data offset below 5 words (code 40)."),
+    Register("parser_rx.bad_udp_length", 0x200c8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames with a UDP length below 8, or beyond the IP packet (code 41)."),
+    Register("parser_rx.bth_truncated", 0x200d0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within the BTH (code 42)."),
+    Register("parser_rx.esp_truncated", 0x200d8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within ESP in UDP (code 43)."),
+    Register("parser_rx.l3_beyond_frame", 0x200e0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that end before their IP packet does (code 44)."),
     Register("parser_tx.id", 0x24000, 32, (
-        Field("block", 0, 8, Access.RO, 0x2, False, "Number of the block that belongs here."),
-        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
-        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+        Field("block", 0, 8, Access.RO, 0x2, False, "Block number: 2 is parser."),
+        Field("version", 8, 8, Access.RO, 0x1, False, "Version of the block."),
+        Field("state", 16, 2, Access.RO, 0x3, False, "0 absent, 1 left out, 2 stand-in, 3 present."),
     ), "What stands at this address."),
+    Register("parser_tx.drop", 0x24004, 32, (
+        Field("codes", 0, 16, Access.RW, 0x0, False, "Bit code - 32: 1, frames with this code are dropped; 0, they are delivered."),
+    ), "Which malformed frames are marked bad, to be dropped by the buffer further on. Read when a frame's last beat goes out."),
+    Register("parser_tx.frames", 0x24040, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that left, good and bad."),
+    Register("parser_tx.l2_truncated", 0x24080, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within Ethernet or its tags (code 32)."),
+    Register("parser_tx.l3_truncated", 0x24088, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within the IP header or the MAC control opcode (code 33)."),
+    Register("parser_tx.bad_ip_version", 0x24090, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames whose IP version is not that of the EtherType (code 34)."),
+    Register("parser_tx.bad_ihl", 0x24098, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames with an IPv4 header length below 5 words (code 35)."),
+    Register("parser_tx.bad_l3_length", 0x240a0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames with an IPv4 total length below the header's (code 36)."),
+    Register("parser_tx.too_deep", 0x240a8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames with a header beyond what the parser sees, a third tag or a fifth extension header (code 37)."),
+    Register("parser_tx.ext_truncated", 0x240b0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within an extension header (code 38)."),
+    Register("parser_tx.l4_truncated", 0x240b8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within TCP, UDP, ICMP or ESP (code 39)."),
+    Register("parser_tx.bad_tcp_offset", 0x240c0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames with a TCP data offset below 5 words (code 40)."),
+    Register("parser_tx.bad_udp_length", 0x240c8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames with a UDP length below 8, or beyond the IP packet (code 41)."),
+    Register("parser_tx.bth_truncated", 0x240d0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within the BTH (code 42)."),
+    Register("parser_tx.esp_truncated", 0x240d8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within ESP in UDP (code 43)."),
+    Register("parser_tx.l3_beyond_frame", 0x240e0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that end before their IP packet does (code 44)."),
     Register("parser_inner.id", 0x28000, 32, (
         Field("block", 0, 8, Access.RO, 0x2, False, "Number of the block that belongs here."),
         Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),

@@ -202,15 +202,122 @@ typedef struct __attribute__ ((__packed__)) {
 #define PORT__PARSER_RX__ID__VERSION_bm 0xff00
 #define PORT__PARSER_RX__ID__VERSION_bp 8
 #define PORT__PARSER_RX__ID__VERSION_bw 8
-#define PORT__PARSER_RX__ID__VERSION_reset 0x0
+#define PORT__PARSER_RX__ID__VERSION_reset 0x1
 #define PORT__PARSER_RX__ID__STATE_bm 0x30000
 #define PORT__PARSER_RX__ID__STATE_bp 16
 #define PORT__PARSER_RX__ID__STATE_bw 2
-#define PORT__PARSER_RX__ID__STATE_reset 0x0
+#define PORT__PARSER_RX__ID__STATE_reset 0x3
+
+// reg - port.parser_rx.drop
+#define PORT__PARSER_RX__DROP__CODES_bm 0xffff
+#define PORT__PARSER_RX__DROP__CODES_bp 0
+#define PORT__PARSER_RX__DROP__CODES_bw 16
+#define PORT__PARSER_RX__DROP__CODES_reset 0x0
+
+// reg - port.parser_rx.frames
+#define PORT__PARSER_RX__FRAMES__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_RX__FRAMES__COUNT_bp 0
+#define PORT__PARSER_RX__FRAMES__COUNT_bw 64
+#define PORT__PARSER_RX__FRAMES__COUNT_reset 0x0
+
+// reg - port.parser_rx.l2_truncated
+#define PORT__PARSER_RX__L2_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_RX__L2_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_RX__L2_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_RX__L2_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_rx.l3_truncated
+#define PORT__PARSER_RX__L3_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_RX__L3_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_RX__L3_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_RX__L3_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_rx.bad_ip_version
+#define PORT__PARSER_RX__BAD_IP_VERSION__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_RX__BAD_IP_VERSION__COUNT_bp 0
+#define PORT__PARSER_RX__BAD_IP_VERSION__COUNT_bw 64
+#define PORT__PARSER_RX__BAD_IP_VERSION__COUNT_reset 0x0
+
+// reg - port.parser_rx.bad_ihl
+#define PORT__PARSER_RX__BAD_IHL__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_RX__BAD_IHL__COUNT_bp 0
+#define PORT__PARSER_RX__BAD_IHL__COUNT_bw 64
+#define PORT__PARSER_RX__BAD_IHL__COUNT_reset 0x0
+
+// reg - port.parser_rx.bad_l3_length
+#define PORT__PARSER_RX__BAD_L3_LENGTH__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_RX__BAD_L3_LENGTH__COUNT_bp 0
+#define PORT__PARSER_RX__BAD_L3_LENGTH__COUNT_bw 64
+#define PORT__PARSER_RX__BAD_L3_LENGTH__COUNT_reset 0x0
+
+// reg - port.parser_rx.too_deep
+#define PORT__PARSER_RX__TOO_DEEP__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_RX__TOO_DEEP__COUNT_bp 0
+#define PORT__PARSER_RX__TOO_DEEP__COUNT_bw 64
+#define PORT__PARSER_RX__TOO_DEEP__COUNT_reset 0x0
+
+// reg - port.parser_rx.ext_truncated
+#define PORT__PARSER_RX__EXT_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_RX__EXT_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_RX__EXT_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_RX__EXT_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_rx.l4_truncated
+#define PORT__PARSER_RX__L4_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_RX__L4_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_RX__L4_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_RX__L4_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_rx.bad_tcp_offset
+#define PORT__PARSER_RX__BAD_TCP_OFFSET__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_RX__BAD_TCP_OFFSET__COUNT_bp 0
+#define PORT__PARSER_RX__BAD_TCP_OFFSET__COUNT_bw 64
+#define PORT__PARSER_RX__BAD_TCP_OFFSET__COUNT_reset 0x0
+
+// reg - port.parser_rx.bad_udp_length
+#define PORT__PARSER_RX__BAD_UDP_LENGTH__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_RX__BAD_UDP_LENGTH__COUNT_bp 0
+#define PORT__PARSER_RX__BAD_UDP_LENGTH__COUNT_bw 64
+#define PORT__PARSER_RX__BAD_UDP_LENGTH__COUNT_reset 0x0
+
+// reg - port.parser_rx.bth_truncated
+#define PORT__PARSER_RX__BTH_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_RX__BTH_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_RX__BTH_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_RX__BTH_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_rx.esp_truncated
+#define PORT__PARSER_RX__ESP_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_RX__ESP_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_RX__ESP_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_RX__ESP_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_rx.l3_beyond_frame
+#define PORT__PARSER_RX__L3_BEYOND_FRAME__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_RX__L3_BEYOND_FRAME__COUNT_bp 0
+#define PORT__PARSER_RX__L3_BEYOND_FRAME__COUNT_bw 64
+#define PORT__PARSER_RX__L3_BEYOND_FRAME__COUNT_reset 0x0
 
 // addrmap - port.parser_rx
 typedef struct __attribute__ ((__packed__)) {
     uint32_t id;
+    uint32_t drop;
+    uint8_t RESERVED_8_3f[0x38];
+    uint64_t frames;
+    uint8_t RESERVED_48_7f[0x38];
+    uint64_t l2_truncated;
+    uint64_t l3_truncated;
+    uint64_t bad_ip_version;
+    uint64_t bad_ihl;
+    uint64_t bad_l3_length;
+    uint64_t too_deep;
+    uint64_t ext_truncated;
+    uint64_t l4_truncated;
+    uint64_t bad_tcp_offset;
+    uint64_t bad_udp_length;
+    uint64_t bth_truncated;
+    uint64_t esp_truncated;
+    uint64_t l3_beyond_frame;
 } port__parser_rx_t;
 
 // reg - port.parser_tx.id
@@ -221,15 +328,122 @@ typedef struct __attribute__ ((__packed__)) {
 #define PORT__PARSER_TX__ID__VERSION_bm 0xff00
 #define PORT__PARSER_TX__ID__VERSION_bp 8
 #define PORT__PARSER_TX__ID__VERSION_bw 8
-#define PORT__PARSER_TX__ID__VERSION_reset 0x0
+#define PORT__PARSER_TX__ID__VERSION_reset 0x1
 #define PORT__PARSER_TX__ID__STATE_bm 0x30000
 #define PORT__PARSER_TX__ID__STATE_bp 16
 #define PORT__PARSER_TX__ID__STATE_bw 2
-#define PORT__PARSER_TX__ID__STATE_reset 0x0
+#define PORT__PARSER_TX__ID__STATE_reset 0x3
+
+// reg - port.parser_tx.drop
+#define PORT__PARSER_TX__DROP__CODES_bm 0xffff
+#define PORT__PARSER_TX__DROP__CODES_bp 0
+#define PORT__PARSER_TX__DROP__CODES_bw 16
+#define PORT__PARSER_TX__DROP__CODES_reset 0x0
+
+// reg - port.parser_tx.frames
+#define PORT__PARSER_TX__FRAMES__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_TX__FRAMES__COUNT_bp 0
+#define PORT__PARSER_TX__FRAMES__COUNT_bw 64
+#define PORT__PARSER_TX__FRAMES__COUNT_reset 0x0
+
+// reg - port.parser_tx.l2_truncated
+#define PORT__PARSER_TX__L2_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_TX__L2_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_TX__L2_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_TX__L2_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_tx.l3_truncated
+#define PORT__PARSER_TX__L3_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_TX__L3_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_TX__L3_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_TX__L3_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_tx.bad_ip_version
+#define PORT__PARSER_TX__BAD_IP_VERSION__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_TX__BAD_IP_VERSION__COUNT_bp 0
+#define PORT__PARSER_TX__BAD_IP_VERSION__COUNT_bw 64
+#define PORT__PARSER_TX__BAD_IP_VERSION__COUNT_reset 0x0
+
+// reg - port.parser_tx.bad_ihl
+#define PORT__PARSER_TX__BAD_IHL__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_TX__BAD_IHL__COUNT_bp 0
+#define PORT__PARSER_TX__BAD_IHL__COUNT_bw 64
+#define PORT__PARSER_TX__BAD_IHL__COUNT_reset 0x0
+
+// reg - port.parser_tx.bad_l3_length
+#define PORT__PARSER_TX__BAD_L3_LENGTH__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_TX__BAD_L3_LENGTH__COUNT_bp 0
+#define PORT__PARSER_TX__BAD_L3_LENGTH__COUNT_bw 64
+#define PORT__PARSER_TX__BAD_L3_LENGTH__COUNT_reset 0x0
+
+// reg - port.parser_tx.too_deep
+#define PORT__PARSER_TX__TOO_DEEP__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_TX__TOO_DEEP__COUNT_bp 0
+#define PORT__PARSER_TX__TOO_DEEP__COUNT_bw 64
+#define PORT__PARSER_TX__TOO_DEEP__COUNT_reset 0x0
+
+// reg - port.parser_tx.ext_truncated
+#define PORT__PARSER_TX__EXT_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_TX__EXT_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_TX__EXT_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_TX__EXT_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_tx.l4_truncated
+#define PORT__PARSER_TX__L4_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_TX__L4_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_TX__L4_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_TX__L4_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_tx.bad_tcp_offset
+#define PORT__PARSER_TX__BAD_TCP_OFFSET__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_TX__BAD_TCP_OFFSET__COUNT_bp 0
+#define PORT__PARSER_TX__BAD_TCP_OFFSET__COUNT_bw 64
+#define PORT__PARSER_TX__BAD_TCP_OFFSET__COUNT_reset 0x0
+
+// reg - port.parser_tx.bad_udp_length
+#define PORT__PARSER_TX__BAD_UDP_LENGTH__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_TX__BAD_UDP_LENGTH__COUNT_bp 0
+#define PORT__PARSER_TX__BAD_UDP_LENGTH__COUNT_bw 64
+#define PORT__PARSER_TX__BAD_UDP_LENGTH__COUNT_reset 0x0
+
+// reg - port.parser_tx.bth_truncated
+#define PORT__PARSER_TX__BTH_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_TX__BTH_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_TX__BTH_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_TX__BTH_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_tx.esp_truncated
+#define PORT__PARSER_TX__ESP_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_TX__ESP_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_TX__ESP_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_TX__ESP_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_tx.l3_beyond_frame
+#define PORT__PARSER_TX__L3_BEYOND_FRAME__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_TX__L3_BEYOND_FRAME__COUNT_bp 0
+#define PORT__PARSER_TX__L3_BEYOND_FRAME__COUNT_bw 64
+#define PORT__PARSER_TX__L3_BEYOND_FRAME__COUNT_reset 0x0
 
 // addrmap - port.parser_tx
 typedef struct __attribute__ ((__packed__)) {
     uint32_t id;
+    uint32_t drop;
+    uint8_t RESERVED_8_3f[0x38];
+    uint64_t frames;
+    uint8_t RESERVED_48_7f[0x38];
+    uint64_t l2_truncated;
+    uint64_t l3_truncated;
+    uint64_t bad_ip_version;
+    uint64_t bad_ihl;
+    uint64_t bad_l3_length;
+    uint64_t too_deep;
+    uint64_t ext_truncated;
+    uint64_t l4_truncated;
+    uint64_t bad_tcp_offset;
+    uint64_t bad_udp_length;
+    uint64_t bth_truncated;
+    uint64_t esp_truncated;
+    uint64_t l3_beyond_frame;
 } port__parser_tx_t;
 
 // reg - port.parser_inner.id
@@ -493,9 +707,9 @@ typedef struct __attribute__ ((__packed__)) {
     port__mac_tx_t mac_tx;
     uint8_t RESERVED_14004_1ffff[0xbffc];
     port__parser_rx_t parser_rx;
-    uint8_t RESERVED_20004_23fff[0x3ffc];
+    uint8_t RESERVED_200e8_23fff[0x3f18];
     port__parser_tx_t parser_tx;
-    uint8_t RESERVED_24004_27fff[0x3ffc];
+    uint8_t RESERVED_240e8_27fff[0x3f18];
     port__parser_inner_t parser_inner;
     uint8_t RESERVED_28004_2ffff[0x7ffc];
     port__acl_rx_t acl_rx;

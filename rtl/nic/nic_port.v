@@ -6,7 +6,8 @@
 //            -> [egress] -> mac_tx -> wire
 //
 // Each name is a slot; one whose block is not there holds a nic_slot. Latency of an isolated frame of B beats without
-// gaps: rx B + 12, tx B + 9 cycles. Throughput: one beat a cycle, and at most one frame every four cycles.
+// gaps: rx B + 11 + L, tx B + 8 + L cycles, where the parser takes the frame's last beat L cycles late (docs/parser.md;
+// 1 where it is left out). Throughput: one beat a cycle, and at most one frame every four cycles.
 // docs/nic.md has the stages, the formulas under load and the registers.
 //
 // Nothing in front of rx_buffer waits for anything behind it: `s_axis_wire_tready` falls only for frames of one to three
@@ -469,25 +470,46 @@ nic_ingress #(
     .idle(ingress_rx_idle)
 );
 
-nic_slot #(
-    .BLOCK(BLOCK_PARSER),
-    .STATE(PARSER_STATE)
-) parser_rx_inst (
-    .clk(clk), .rst(rst),
-    .s_axis_tdata(ingress_rx_tdata), .s_axis_tkeep(ingress_rx_tkeep), .s_axis_tvalid(ingress_rx_tvalid),
-    .s_axis_tready(ingress_rx_tready), .s_axis_tlast(ingress_rx_tlast), .s_axis_tuser(ingress_rx_tuser),
-    .s_axis_meta(ingress_rx_meta),
-    .m_axis_tdata(parser_rx_tdata), .m_axis_tkeep(parser_rx_tkeep), .m_axis_tvalid(parser_rx_tvalid),
-    .m_axis_tready(parser_rx_tready), .m_axis_tlast(parser_rx_tlast), .m_axis_tuser(parser_rx_tuser),
-    .m_axis_meta(parser_rx_meta),
-    .reg_req(inst_req[INST_PARSER_RX]), .reg_write(reg_write), .reg_addr(reg_addr[13:0]), .reg_wdata(reg_wdata),
-    .reg_wstrb(reg_wstrb), .reg_ack(inst_ack[INST_PARSER_RX]), .reg_error(inst_error[INST_PARSER_RX]),
-    .reg_rdata(inst_rdata[INST_PARSER_RX*32 +: 32]),
-    .disp_valid(rx_all_valid[RX_DISP_PARSER_RX]), .disp_seq(rx_all_seq[RX_DISP_PARSER_RX*16 +: 16]),
-    .disp_code(rx_all_code[RX_DISP_PARSER_RX*8 +: 8]), .disp_queue(rx_all_queue[RX_DISP_PARSER_RX*8 +: 8]),
-    .now(now), .idle(slot_idle[INST_PARSER_RX]), .next_deadline(slot_deadline[INST_PARSER_RX*64 +: 64]),
-    .ready(slot_ready[INST_PARSER_RX])
-);
+generate
+    if (PARSER_EN != 0) begin : g_parser_rx
+        parser parser_rx_inst (
+            .clk(clk), .rst(rst),
+            .s_axis_tdata(ingress_rx_tdata), .s_axis_tkeep(ingress_rx_tkeep), .s_axis_tvalid(ingress_rx_tvalid),
+            .s_axis_tready(ingress_rx_tready), .s_axis_tlast(ingress_rx_tlast), .s_axis_tuser(ingress_rx_tuser),
+            .s_axis_meta(ingress_rx_meta),
+            .m_axis_tdata(parser_rx_tdata), .m_axis_tkeep(parser_rx_tkeep), .m_axis_tvalid(parser_rx_tvalid),
+            .m_axis_tready(parser_rx_tready), .m_axis_tlast(parser_rx_tlast), .m_axis_tuser(parser_rx_tuser),
+            .m_axis_meta(parser_rx_meta),
+            .reg_req(inst_req[INST_PARSER_RX]), .reg_write(reg_write), .reg_addr(reg_addr[13:0]), .reg_wdata(reg_wdata),
+            .reg_wstrb(reg_wstrb), .reg_ack(inst_ack[INST_PARSER_RX]), .reg_error(inst_error[INST_PARSER_RX]),
+            .reg_rdata(inst_rdata[INST_PARSER_RX*32 +: 32]),
+            .disp_valid(rx_all_valid[RX_DISP_PARSER_RX]), .disp_seq(rx_all_seq[RX_DISP_PARSER_RX*16 +: 16]),
+            .disp_code(rx_all_code[RX_DISP_PARSER_RX*8 +: 8]), .disp_queue(rx_all_queue[RX_DISP_PARSER_RX*8 +: 8]),
+            .now(now), .idle(slot_idle[INST_PARSER_RX]), .next_deadline(slot_deadline[INST_PARSER_RX*64 +: 64]),
+            .ready(slot_ready[INST_PARSER_RX])
+        );
+    end else begin : g_no_parser_rx
+        nic_slot #(
+            .BLOCK(BLOCK_PARSER),
+            .STATE(PARSER_STATE)
+        ) parser_rx_inst (
+            .clk(clk), .rst(rst),
+            .s_axis_tdata(ingress_rx_tdata), .s_axis_tkeep(ingress_rx_tkeep), .s_axis_tvalid(ingress_rx_tvalid),
+            .s_axis_tready(ingress_rx_tready), .s_axis_tlast(ingress_rx_tlast), .s_axis_tuser(ingress_rx_tuser),
+            .s_axis_meta(ingress_rx_meta),
+            .m_axis_tdata(parser_rx_tdata), .m_axis_tkeep(parser_rx_tkeep), .m_axis_tvalid(parser_rx_tvalid),
+            .m_axis_tready(parser_rx_tready), .m_axis_tlast(parser_rx_tlast), .m_axis_tuser(parser_rx_tuser),
+            .m_axis_meta(parser_rx_meta),
+            .reg_req(inst_req[INST_PARSER_RX]), .reg_write(reg_write), .reg_addr(reg_addr[13:0]), .reg_wdata(reg_wdata),
+            .reg_wstrb(reg_wstrb), .reg_ack(inst_ack[INST_PARSER_RX]), .reg_error(inst_error[INST_PARSER_RX]),
+            .reg_rdata(inst_rdata[INST_PARSER_RX*32 +: 32]),
+            .disp_valid(rx_all_valid[RX_DISP_PARSER_RX]), .disp_seq(rx_all_seq[RX_DISP_PARSER_RX*16 +: 16]),
+            .disp_code(rx_all_code[RX_DISP_PARSER_RX*8 +: 8]), .disp_queue(rx_all_queue[RX_DISP_PARSER_RX*8 +: 8]),
+            .now(now), .idle(slot_idle[INST_PARSER_RX]), .next_deadline(slot_deadline[INST_PARSER_RX*64 +: 64]),
+            .ready(slot_ready[INST_PARSER_RX])
+        );
+    end
+endgenerate
 
 nic_slot #(
     .BLOCK(BLOCK_FLOW),
@@ -702,25 +724,46 @@ nic_ingress #(
     .idle(ingress_tx_idle)
 );
 
-nic_slot #(
-    .BLOCK(BLOCK_PARSER),
-    .STATE(PARSER_STATE)
-) parser_tx_inst (
-    .clk(clk), .rst(rst),
-    .s_axis_tdata(ingress_tx_tdata), .s_axis_tkeep(ingress_tx_tkeep), .s_axis_tvalid(ingress_tx_tvalid),
-    .s_axis_tready(ingress_tx_tready), .s_axis_tlast(ingress_tx_tlast), .s_axis_tuser(ingress_tx_tuser),
-    .s_axis_meta(ingress_tx_meta),
-    .m_axis_tdata(parser_tx_tdata), .m_axis_tkeep(parser_tx_tkeep), .m_axis_tvalid(parser_tx_tvalid),
-    .m_axis_tready(parser_tx_tready), .m_axis_tlast(parser_tx_tlast), .m_axis_tuser(parser_tx_tuser),
-    .m_axis_meta(parser_tx_meta),
-    .reg_req(inst_req[INST_PARSER_TX]), .reg_write(reg_write), .reg_addr(reg_addr[13:0]), .reg_wdata(reg_wdata),
-    .reg_wstrb(reg_wstrb), .reg_ack(inst_ack[INST_PARSER_TX]), .reg_error(inst_error[INST_PARSER_TX]),
-    .reg_rdata(inst_rdata[INST_PARSER_TX*32 +: 32]),
-    .disp_valid(tx_all_valid[TX_DISP_PARSER_TX]), .disp_seq(tx_all_seq[TX_DISP_PARSER_TX*16 +: 16]),
-    .disp_code(tx_all_code[TX_DISP_PARSER_TX*8 +: 8]), .disp_queue(tx_all_queue[TX_DISP_PARSER_TX*8 +: 8]),
-    .now(now), .idle(slot_idle[INST_PARSER_TX]), .next_deadline(slot_deadline[INST_PARSER_TX*64 +: 64]),
-    .ready(slot_ready[INST_PARSER_TX])
-);
+generate
+    if (PARSER_EN != 0) begin : g_parser_tx
+        parser parser_tx_inst (
+            .clk(clk), .rst(rst),
+            .s_axis_tdata(ingress_tx_tdata), .s_axis_tkeep(ingress_tx_tkeep), .s_axis_tvalid(ingress_tx_tvalid),
+            .s_axis_tready(ingress_tx_tready), .s_axis_tlast(ingress_tx_tlast), .s_axis_tuser(ingress_tx_tuser),
+            .s_axis_meta(ingress_tx_meta),
+            .m_axis_tdata(parser_tx_tdata), .m_axis_tkeep(parser_tx_tkeep), .m_axis_tvalid(parser_tx_tvalid),
+            .m_axis_tready(parser_tx_tready), .m_axis_tlast(parser_tx_tlast), .m_axis_tuser(parser_tx_tuser),
+            .m_axis_meta(parser_tx_meta),
+            .reg_req(inst_req[INST_PARSER_TX]), .reg_write(reg_write), .reg_addr(reg_addr[13:0]), .reg_wdata(reg_wdata),
+            .reg_wstrb(reg_wstrb), .reg_ack(inst_ack[INST_PARSER_TX]), .reg_error(inst_error[INST_PARSER_TX]),
+            .reg_rdata(inst_rdata[INST_PARSER_TX*32 +: 32]),
+            .disp_valid(tx_all_valid[TX_DISP_PARSER_TX]), .disp_seq(tx_all_seq[TX_DISP_PARSER_TX*16 +: 16]),
+            .disp_code(tx_all_code[TX_DISP_PARSER_TX*8 +: 8]), .disp_queue(tx_all_queue[TX_DISP_PARSER_TX*8 +: 8]),
+            .now(now), .idle(slot_idle[INST_PARSER_TX]), .next_deadline(slot_deadline[INST_PARSER_TX*64 +: 64]),
+            .ready(slot_ready[INST_PARSER_TX])
+        );
+    end else begin : g_no_parser_tx
+        nic_slot #(
+            .BLOCK(BLOCK_PARSER),
+            .STATE(PARSER_STATE)
+        ) parser_tx_inst (
+            .clk(clk), .rst(rst),
+            .s_axis_tdata(ingress_tx_tdata), .s_axis_tkeep(ingress_tx_tkeep), .s_axis_tvalid(ingress_tx_tvalid),
+            .s_axis_tready(ingress_tx_tready), .s_axis_tlast(ingress_tx_tlast), .s_axis_tuser(ingress_tx_tuser),
+            .s_axis_meta(ingress_tx_meta),
+            .m_axis_tdata(parser_tx_tdata), .m_axis_tkeep(parser_tx_tkeep), .m_axis_tvalid(parser_tx_tvalid),
+            .m_axis_tready(parser_tx_tready), .m_axis_tlast(parser_tx_tlast), .m_axis_tuser(parser_tx_tuser),
+            .m_axis_meta(parser_tx_meta),
+            .reg_req(inst_req[INST_PARSER_TX]), .reg_write(reg_write), .reg_addr(reg_addr[13:0]), .reg_wdata(reg_wdata),
+            .reg_wstrb(reg_wstrb), .reg_ack(inst_ack[INST_PARSER_TX]), .reg_error(inst_error[INST_PARSER_TX]),
+            .reg_rdata(inst_rdata[INST_PARSER_TX*32 +: 32]),
+            .disp_valid(tx_all_valid[TX_DISP_PARSER_TX]), .disp_seq(tx_all_seq[TX_DISP_PARSER_TX*16 +: 16]),
+            .disp_code(tx_all_code[TX_DISP_PARSER_TX*8 +: 8]), .disp_queue(tx_all_queue[TX_DISP_PARSER_TX*8 +: 8]),
+            .now(now), .idle(slot_idle[INST_PARSER_TX]), .next_deadline(slot_deadline[INST_PARSER_TX*64 +: 64]),
+            .ready(slot_ready[INST_PARSER_TX])
+        );
+    end
+endgenerate
 
 nic_slot #(
     .BLOCK(BLOCK_ACL),

@@ -18,7 +18,8 @@ _LIB = ("axis_arb_mux", "axis_fifo", "axis_register")
 def _rtl() -> list[Path]:
     """The port's Verilog, the top last."""
     lib = [ROOT / "rtl" / "lib" / f"{name}.v" for name in _LIB]
-    return lib + sorted((ROOT / "rtl" / "nic").glob("*.v"), key=lambda path: (path.stem == _TOP, path.stem))
+    parser = sorted((ROOT / "rtl" / "parser").glob("*.v"))
+    return lib + parser + sorted((ROOT / "rtl" / "nic").glob("*.v"), key=lambda path: (path.stem == _TOP, path.stem))
 
 
 def port_design(engine: str, **parameters: int) -> Design:

@@ -1,0 +1,393 @@
+// Parser: a frame's headers become the metadata beside its first beat; the frame goes through unchanged, cut through.
+//
+// It reads Ethernet with two tags, IPv4, IPv6 and extension headers, TCP, UDP, ICMP, ESP, the BTH of RoCEv2 and ESP in
+// UDP within a frame's first PARSE_BYTES bytes, and checks the IPv4 and the L4 checksum. Layers, codes and clauses of
+// the standards: docs/parser.md. A malformed frame is marked bad or not by the register `drop`; none is dropped here.
+//
+// Latency: t + 2, where t is the cycle (from the first beat's handshake) in which the last layer is read: a layer a
+// cycle, each in the cycle after its last byte has come; at most PARSE_BYTES/16 + 4. The last beat leaves two cycles
+// after it came, at the earliest. Throughput: a frame of B beats every max(B, 4) cycles.
+//
+// Two engines take frames in turn; beats wait in a FIFO until the engine whose turn it is has its record ready. The L4
+// checksum is summed as the beats leave.
+//
+// Parameters: PARSE_BYTES, a power of two, 64 to 256; FIFO_BEATS, a power of two, at least PARSE_BYTES/16 + 8.
+
+`resetall
+`timescale 1ns / 1ps
+`default_nettype none
+
+`include "meta.vh"
+
+module parser #(
+    parameter PARSE_BYTES = 128,
+    parameter FIFO_BEATS = 32
+) (
+    input  wire               clk,
+    input  wire               rst,
+
+    // Frames in
+    input  wire [127:0]       s_axis_tdata,
+    input  wire [15:0]        s_axis_tkeep,
+    input  wire               s_axis_tvalid,
+    output wire               s_axis_tready,
+    input  wire               s_axis_tlast,
+    input  wire [9:0]         s_axis_tuser,
+    input  wire [`META_W-1:0] s_axis_meta,
+
+    // Frames out
+    output wire [127:0]       m_axis_tdata,
+    output wire [15:0]        m_axis_tkeep,
+    output wire               m_axis_tvalid,
+    input  wire               m_axis_tready,
+    output wire               m_axis_tlast,
+    output wire [9:0]         m_axis_tuser,
+    output wire [`META_W-1:0] m_axis_meta,
+
+    // Registers
+    input  wire               reg_req,
+    input  wire               reg_write,
+    input  wire [13:0]        reg_addr,
+    input  wire [31:0]        reg_wdata,
+    input  wire [3:0]         reg_wstrb,
+    output wire               reg_ack,
+    output wire               reg_error,
+    output wire [31:0]        reg_rdata,
+
+    // Dispositions
+    output wire               disp_valid,
+    output wire [15:0]        disp_seq,
+    output wire [7:0]         disp_code,
+    output wire [7:0]         disp_queue,
+
+    // Time and state
+    input  wire [63:0]        now,
+    output wire               idle,
+    output wire [63:0]        next_deadline,
+    output wire               ready
+);
+
+    initial begin
+        if (PARSE_BYTES < 64 || PARSE_BYTES > 256 || PARSE_BYTES != 1 << $clog2(PARSE_BYTES)) begin
+            $display("parser: PARSE_BYTES must be 64, 128 or 256 (%m)");
+            $finish;
+        end
+        if (FIFO_BEATS < PARSE_BYTES / 16 + 8 || FIFO_BEATS != 1 << $clog2(FIFO_BEATS)) begin
+            $display("parser: FIFO_BEATS must be a power of two, at least PARSE_BYTES/16 + 8 (%m)");
+            $finish;
+        end
+    end
+
+// Records of an engine: a record waits for at most the longest latency, and a new frame comes every four cycles.
+localparam SLOTS = PARSE_BYTES > 128 ? 4 : 2;
+localparam BEAT_W = 128 + 16 + 1 + 8;
+
+localparam [7:0] L3_BEYOND_FRAME = `CODE_L3_BEYOND_FRAME;
+localparam [7:0] FIRST_CODE = `CODE_L2_TRUNCATED;
+localparam [1:0] SUM_NONE = 2'd0;
+localparam [1:0] SUM_GOOD = 2'd1;
+localparam [1:0] SUM_BAD = 2'd2;
+localparam [1:0] SUM_UNKNOWN = 2'd3;
+localparam [1:0] SUM_CHECK = 2'd1;
+
+// Number of bytes that `tkeep` says: each bit is 1 where a run of that parity ends.
+function [4:0] bytes_of(input [15:0] keep);
+    bytes_of = {
+        keep[15],
+        keep[7] & ~keep[15],
+        (keep[3] & ~keep[7]) | (keep[11] & ~keep[15]),
+        (keep[1] & ~keep[3]) | (keep[5] & ~keep[7]) | (keep[9] & ~keep[11]) | (keep[13] & ~keep[15]),
+        (keep[0] & ~keep[1]) | (keep[2] & ~keep[3]) | (keep[4] & ~keep[5]) | (keep[6] & ~keep[7])
+            | (keep[8] & ~keep[9]) | (keep[10] & ~keep[11]) | (keep[12] & ~keep[13]) | (keep[14] & ~keep[15])
+    };
+endfunction
+
+// Input: which engine has the frame.
+reg first_reg;
+reg engine_reg;
+
+wire fifo_room;
+wire free_0;
+wire free_1;
+wire engine = first_reg ? !engine_reg : engine_reg;
+wire may_take = fifo_room && (!first_reg || (engine ? free_1 : free_0));
+wire take = s_axis_tvalid && s_axis_tready;
+wire [4:0] s_bytes = s_axis_tlast ? bytes_of(s_axis_tkeep) : 5'd16;
+wire take_0 = take && !engine;
+wire take_1 = take && engine;
+
+assign s_axis_tready = may_take && !rst;
+
+always @(posedge clk) begin
+    if (take) begin
+        first_reg <= s_axis_tlast;
+        engine_reg <= engine;
+    end
+
+    if (rst) begin
+        first_reg <= 1'b1;
+        engine_reg <= 1'b1;
+    end
+end
+
+// Records.
+wire waiting_0;
+wire take_record_0;
+wire [`META_W-1:0] meta_0;
+wire [6:0] code_0;
+wire [1:0] l3_kind_0;
+wire [16:0] l3_end_0;
+wire [1:0] sum_kind_0;
+wire [31:0] sum_addresses_0;
+wire [7:0] sum_start_0;
+wire [16:0] sum_end_0;
+wire [16:0] sum_init_0;
+wire waiting_1;
+wire take_record_1;
+wire [`META_W-1:0] meta_1;
+wire [6:0] code_1;
+wire [1:0] l3_kind_1;
+wire [16:0] l3_end_1;
+wire [1:0] sum_kind_1;
+wire [31:0] sum_addresses_1;
+wire [7:0] sum_start_1;
+wire [16:0] sum_end_1;
+wire [16:0] sum_init_1;
+
+// Output register: the beat, the engine that read its frame; a frame's next beat is its first.
+reg [127:0] out_data_reg;
+reg [15:0] out_keep_reg;
+reg out_last_reg;
+reg [7:0] out_user_reg;
+reg out_valid_reg;
+reg out_engine_reg;
+reg [15:0] out_drop_reg;
+reg next_first_reg;
+
+wire [BEAT_W-1:0] write_beat = {s_axis_tuser[7:0], s_axis_tlast, s_axis_tkeep, s_axis_tdata};
+wire [127:0] beat_data;
+wire [15:0] beat_keep;
+wire beat_last;
+wire [7:0] beat_user;
+wire [BEAT_W-1:0] read_beat;
+wire fifo_empty;
+
+assign {beat_user, beat_last, beat_keep, beat_data} = read_beat;
+
+wire next_engine = !out_engine_reg;
+wire may_load = !fifo_empty && (!next_first_reg || (next_engine ? waiting_1 : waiting_0));
+wire load = may_load && (!out_valid_reg || m_axis_tready);
+wire load_first = load && next_first_reg;
+wire leave_last = m_axis_tvalid && m_axis_tready && out_last_reg;
+
+assign take_record_0 = load_first && !next_engine;
+assign take_record_1 = load_first && next_engine;
+
+wire [15:0] cfg_drop;
+
+always @(posedge clk) begin
+    if (!out_valid_reg || m_axis_tready) begin
+        out_valid_reg <= may_load;
+    end
+    if (load) begin
+        next_first_reg <= beat_last;
+        if (next_first_reg) begin
+            out_engine_reg <= next_engine;
+        end
+    end
+
+    if (rst) begin
+        out_valid_reg <= 1'b0;
+        out_engine_reg <= 1'b1;
+        next_first_reg <= 1'b1;
+    end
+end
+
+always @(posedge clk) begin
+    if (load) begin
+        out_data_reg <= beat_data;
+        out_keep_reg <= beat_keep;
+        out_last_reg <= beat_last;
+        out_user_reg <= beat_user;
+        out_drop_reg <= cfg_drop;
+    end
+end
+
+// Verdict of the frame whose beat is in the output register.
+wire [6:0] code = out_engine_reg ? code_1 : code_0;
+wire [1:0] l3_kind = out_engine_reg ? l3_kind_1 : l3_kind_0;
+wire [16:0] l3_end = out_engine_reg ? l3_end_1 : l3_end_0;
+wire [1:0] sum_kind = out_engine_reg ? sum_kind_1 : sum_kind_0;
+wire [31:0] sum_addresses = out_engine_reg ? sum_addresses_1 : sum_addresses_0;
+wire [7:0] sum_start = out_engine_reg ? sum_start_1 : sum_start_0;
+wire [16:0] sum_end = out_engine_reg ? sum_end_1 : sum_end_0;
+wire [16:0] sum_init = out_engine_reg ? sum_init_1 : sum_init_0;
+wire sum_active = sum_kind == SUM_CHECK;
+wire sum_good;
+wire sum_beyond;
+wire l3_beyond;
+
+wire came_bad = out_user_reg[0];
+wire [6:0] own_code = code == 7'd0 && l3_kind != 2'd0 && l3_beyond ? L3_BEYOND_FRAME[6:0] : code;
+wire own_drop = own_code != 7'd0 && out_drop_reg[own_code[3:0]];
+
+reg [1:0] verdict;
+
+always @* begin
+    verdict = SUM_NONE;
+    if (sum_kind != SUM_NONE) begin
+        if (came_bad || sum_kind == SUM_UNKNOWN || sum_beyond) begin
+            verdict = SUM_UNKNOWN;
+        end else begin
+            verdict = sum_good ? SUM_GOOD : SUM_BAD;
+        end
+    end
+end
+
+assign m_axis_tdata = out_data_reg;
+assign m_axis_tkeep = out_keep_reg;
+assign m_axis_tvalid = out_valid_reg && !rst;
+assign m_axis_tlast = out_last_reg;
+assign m_axis_tuser = {verdict, came_bad ? out_user_reg : {own_code, own_drop}};
+assign m_axis_meta = out_engine_reg ? meta_1 : meta_0;
+
+// Counters: a cycle after a frame has left.
+reg count_frame_reg;
+reg [12:0] count_code_reg;
+
+wire counts = leave_last && !came_bad && own_code != 7'd0;
+
+always @(posedge clk) begin
+    count_frame_reg <= leave_last;
+    count_code_reg <= counts ? 13'd1 << own_code[3:0] : 13'd0;
+
+    if (rst) begin
+        count_frame_reg <= 1'b0;
+        count_code_reg <= 13'd0;
+    end
+end
+
+wire unused_const = &{1'b0, L3_BEYOND_FRAME[7], FIRST_CODE, s_axis_tuser[9:8], now};
+
+assign disp_valid = 1'b0;
+assign disp_seq = 16'd0;
+assign disp_code = 8'd0;
+assign disp_queue = 8'd0;
+assign idle = first_reg && fifo_empty && !out_valid_reg;
+assign next_deadline = 64'hffffffffffffffff;
+assign ready = 1'b1;
+
+parser_engine #(
+    .PARSE_BYTES(PARSE_BYTES),
+    .SLOTS(SLOTS)
+) engine_0_inst (
+    .clk(clk),
+    .rst(rst),
+    .free(free_0),
+    .beat_valid(take_0),
+    .beat_first(first_reg),
+    .beat_last(s_axis_tlast),
+    .beat_data(s_axis_tdata),
+    .beat_bytes(s_bytes),
+    .beat_meta(s_axis_meta),
+    .waiting(waiting_0),
+    .take(take_record_0),
+    .out_meta(meta_0),
+    .out_code(code_0),
+    .out_l3_kind(l3_kind_0),
+    .out_l3_end(l3_end_0),
+    .out_sum_kind(sum_kind_0),
+    .out_sum_addresses(sum_addresses_0),
+    .out_sum_start(sum_start_0),
+    .out_sum_end(sum_end_0),
+    .out_sum_init(sum_init_0)
+);
+
+parser_engine #(
+    .PARSE_BYTES(PARSE_BYTES),
+    .SLOTS(SLOTS)
+) engine_1_inst (
+    .clk(clk),
+    .rst(rst),
+    .free(free_1),
+    .beat_valid(take_1),
+    .beat_first(first_reg),
+    .beat_last(s_axis_tlast),
+    .beat_data(s_axis_tdata),
+    .beat_bytes(s_bytes),
+    .beat_meta(s_axis_meta),
+    .waiting(waiting_1),
+    .take(take_record_1),
+    .out_meta(meta_1),
+    .out_code(code_1),
+    .out_l3_kind(l3_kind_1),
+    .out_l3_end(l3_end_1),
+    .out_sum_kind(sum_kind_1),
+    .out_sum_addresses(sum_addresses_1),
+    .out_sum_start(sum_start_1),
+    .out_sum_end(sum_end_1),
+    .out_sum_init(sum_init_1)
+);
+
+parser_fifo #(
+    .DEPTH(FIFO_BEATS),
+    .WIDTH(BEAT_W)
+) fifo_inst (
+    .clk(clk),
+    .rst(rst),
+    .write(take),
+    .write_data(write_beat),
+    .room(fifo_room),
+    .read(load),
+    .read_data(read_beat),
+    .empty(fifo_empty)
+);
+
+parser_csum csum_inst (
+    .clk(clk),
+    .load(load),
+    .load_first(load_first),
+    .load_data(beat_data),
+    .active(sum_active),
+    .addresses(sum_addresses),
+    .start(sum_start),
+    .stop(sum_end),
+    .init(sum_init),
+    .l3_end(l3_end),
+    .keep(out_keep_reg),
+    .good(sum_good),
+    .stop_beyond(sum_beyond),
+    .l3_beyond(l3_beyond)
+);
+
+parser_regs regs_inst (
+    .clk(clk),
+    .rst(rst),
+    .reg_req(reg_req),
+    .reg_write(reg_write),
+    .reg_addr(reg_addr),
+    .reg_wdata(reg_wdata),
+    .reg_wstrb(reg_wstrb),
+    .reg_ack(reg_ack),
+    .reg_error(reg_error),
+    .reg_rdata(reg_rdata),
+    .drop_codes(cfg_drop),
+    .frames_incr(count_frame_reg),
+    .l2_truncated_incr(count_code_reg[0]),
+    .l3_truncated_incr(count_code_reg[1]),
+    .bad_ip_version_incr(count_code_reg[2]),
+    .bad_ihl_incr(count_code_reg[3]),
+    .bad_l3_length_incr(count_code_reg[4]),
+    .too_deep_incr(count_code_reg[5]),
+    .ext_truncated_incr(count_code_reg[6]),
+    .l4_truncated_incr(count_code_reg[7]),
+    .bad_tcp_offset_incr(count_code_reg[8]),
+    .bad_udp_length_incr(count_code_reg[9]),
+    .bth_truncated_incr(count_code_reg[10]),
+    .esp_truncated_incr(count_code_reg[11]),
+    .l3_beyond_frame_incr(count_code_reg[12])
+);
+
+endmodule
+
+`resetall

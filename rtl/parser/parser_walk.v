@@ -1,0 +1,530 @@
+// The walk along a frame's header chain: one layer a cycle, as its bytes arrive.
+//
+// Each cycle it looks at the layer at `pos`: is there room for its fixed part, is what that part says in order, is there
+// room for the whole? If bytes are still missing it waits; else the layer is read in this cycle: its `set_*` is 1, or
+// the walk ends with a code. In the cycle of `done` the outputs of "what was found" are the frame's. `start` stands in
+// the cycle in which a frame's first beat is taken; Ethernet is read in the next cycle at the earliest.
+//
+// `free` is 1 when `start` may come in this cycle: the walk stands still, or reads a last layer. (A frame comes to this
+// walk only after another frame, so all of the frame before it is there, and nothing waits.)
+//
+// Standards and order of the checks: docs/parser.md. Parameters: PARSE_BYTES, a power of two, 64 to 256.
+
+`resetall
+`timescale 1ns / 1ps
+`default_nettype none
+
+`include "meta.vh"
+
+module parser_walk #(
+    parameter PARSE_BYTES = 128
+) (
+    input  wire         clk,
+    input  wire         rst,
+
+    // Frame: bytes held, no more will come, the first 22 bytes at `pos` with byte `pos` on top
+    input  wire         start,
+    output wire         free,
+    input  wire [8:0]   have,
+    input  wire         ended,
+    output wire         walking,
+    output wire [8:0]   pos,
+    input  wire [175:0] head,
+
+    // What is read in this cycle
+    output reg          set_eth,
+    output reg          set_mac,
+    output reg          set_ip4,
+    output reg          set_ip6,
+    output reg          set_l4,
+    output reg          set_upper,
+    output reg  [1:0]   tags,
+
+    // What was found
+    output wire         done,
+    output wire [6:0]   code,
+    output wire         has_eth,
+    output wire         has_mac,
+    output wire [1:0]   l3_kind,
+    output wire [16:0]  l3_end,
+    output wire [7:0]   protocol,
+    output wire [4:0]   ext_mask,
+    output wire         fragment,
+    output wire         more_fragments,
+    output wire [12:0]  frag_offset,
+    output wire         segments_left,
+    output wire [2:0]   l4_kind,
+    output wire [7:0]   l4_offset,
+    output wire [8:0]   payload_offset,
+    output wire [15:0]  udp_length,
+    output wire         roce,
+    output wire [1:0]   natt
+);
+
+localparam [3:0] LAYER_END = 4'd0;
+localparam [3:0] LAYER_ETH = 4'd1;
+localparam [3:0] LAYER_MAC = 4'd2;
+localparam [3:0] LAYER_IP4 = 4'd3;
+localparam [3:0] LAYER_IP6 = 4'd4;
+localparam [3:0] LAYER_EXT = 4'd5;
+localparam [3:0] LAYER_TCP = 4'd6;
+localparam [3:0] LAYER_UDP = 4'd7;
+localparam [3:0] LAYER_ICMP = 4'd8;
+localparam [3:0] LAYER_ESP = 4'd9;
+localparam [3:0] LAYER_BTH = 4'd10;
+localparam [3:0] LAYER_NATT = 4'd11;
+
+localparam [15:0] TYPE_IP4 = 16'h0800;
+localparam [15:0] TYPE_IP6 = 16'h86dd;
+localparam [15:0] TYPE_MAC = 16'h8808;
+localparam [15:0] TYPE_CTAG = 16'h8100;
+localparam [15:0] TYPE_STAG = 16'h88a8;
+
+localparam [7:0] PROTO_HOP = 8'd0;
+localparam [7:0] PROTO_ICMP = 8'd1;
+localparam [7:0] PROTO_TCP = 8'd6;
+localparam [7:0] PROTO_UDP = 8'd17;
+localparam [7:0] PROTO_ROUTING = 8'd43;
+localparam [7:0] PROTO_FRAGMENT = 8'd44;
+localparam [7:0] PROTO_ESP = 8'd50;
+localparam [7:0] PROTO_AH = 8'd51;
+localparam [7:0] PROTO_ICMP6 = 8'd58;
+localparam [7:0] PROTO_DEST = 8'd60;
+
+localparam [15:0] PORT_ROCE = 16'd4791;
+localparam [15:0] PORT_NATT = 16'd4500;
+
+localparam [1:0] KIND_IP4 = 2'd1;
+localparam [1:0] KIND_IP6 = 2'd2;
+localparam [2:0] KIND_TCP = 3'd1;
+localparam [2:0] KIND_UDP = 3'd2;
+localparam [2:0] KIND_ICMP = 3'd3;
+localparam [2:0] KIND_ICMP6 = 3'd4;
+localparam [2:0] KIND_ESP = 3'd5;
+localparam [1:0] NATT_ESP = 2'd1;
+localparam [1:0] NATT_IKE = 2'd2;
+localparam [1:0] NATT_KEEPALIVE = 2'd3;
+
+localparam [2:0] EXT_MOST = 3'd4;
+
+localparam [7:0] L2_TRUNCATED = `CODE_L2_TRUNCATED;
+localparam [7:0] L3_TRUNCATED = `CODE_L3_TRUNCATED;
+localparam [7:0] BAD_IP_VERSION = `CODE_BAD_IP_VERSION;
+localparam [7:0] BAD_IHL = `CODE_BAD_IHL;
+localparam [7:0] BAD_L3_LENGTH = `CODE_BAD_L3_LENGTH;
+localparam [7:0] TOO_DEEP = `CODE_TOO_DEEP;
+localparam [7:0] EXT_TRUNCATED = `CODE_EXT_TRUNCATED;
+localparam [7:0] L4_TRUNCATED = `CODE_L4_TRUNCATED;
+localparam [7:0] BAD_TCP_OFFSET = `CODE_BAD_TCP_OFFSET;
+localparam [7:0] BAD_UDP_LENGTH = `CODE_BAD_UDP_LENGTH;
+localparam [7:0] BTH_TRUNCATED = `CODE_BTH_TRUNCATED;
+localparam [7:0] ESP_TRUNCATED = `CODE_ESP_TRUNCATED;
+
+localparam [1:0] ROOM = 2'd0;
+localparam [1:0] ROOM_WAIT = 2'd1;
+localparam [1:0] ROOM_TRUNCATED = 2'd2;
+localparam [1:0] ROOM_TOO_DEEP = 2'd3;
+
+// Where the walk stands, and what it found so far.
+reg [3:0] layer_reg, layer_next;
+reg [8:0] pos_reg, pos_next;
+reg [2:0] ext_reg, ext_next;
+reg has_eth_reg, has_eth_next;
+reg has_mac_reg, has_mac_next;
+reg [1:0] l3_kind_reg, l3_kind_next;
+reg [16:0] l3_end_reg, l3_end_next;
+reg [7:0] protocol_reg, protocol_next;
+reg [4:0] ext_mask_reg, ext_mask_next;
+reg fragment_reg, fragment_next;
+reg more_reg, more_next;
+reg [12:0] frag_offset_reg, frag_offset_next;
+reg segments_reg, segments_next;
+reg [2:0] l4_kind_reg, l4_kind_next;
+reg [7:0] l4_offset_reg, l4_offset_next;
+reg [8:0] payload_reg, payload_next;
+reg [15:0] udp_length_reg, udp_length_next;
+reg roce_reg, roce_next;
+reg [1:0] natt_reg, natt_next;
+
+// The layer in this cycle: bytes of its fixed part and of the whole, codes, outcome.
+reg [11:0] fixed;
+reg [11:0] whole;
+reg [7:0] truncated;
+reg [7:0] bad;
+reg [7:0] fail;
+reg above;
+reg ok;
+reg [1:0] room;
+reg [15:0] ethertype;
+
+wire [7:0] byte_0 = head[175:168];
+wire [7:0] byte_1 = head[167:160];
+wire [15:0] word_0 = head[175:160];
+wire [15:0] word_2 = head[159:144];
+wire [15:0] word_4 = head[143:128];
+wire [15:0] word_6 = head[127:112];
+wire [15:0] word_12 = head[79:64];
+wire [15:0] word_16 = head[47:32];
+wire [15:0] word_20 = head[15:0];
+
+wire tag_0 = word_12 == TYPE_CTAG || word_12 == TYPE_STAG;
+wire tag_1 = word_16 == TYPE_CTAG || word_16 == TYPE_STAG;
+wire tag_2 = word_20 == TYPE_CTAG || word_20 == TYPE_STAG;
+wire over_ip6 = l3_kind_reg == KIND_IP6;
+wire non_esp = {word_0, word_2} == 32'd0;
+wire natt_asks = udp_length_reg >= 16'd12;
+
+wire unused_head = &{1'b0, head};
+
+// Is there room for the bytes below `upto`?
+function [1:0] room_for(input [11:0] upto, input above_ip, input [16:0] ip_end, input [8:0] held, input all);
+    if (above_ip && {5'd0, upto} > ip_end) begin
+        room_for = ROOM_TRUNCATED;
+    end else if (upto > PARSE_BYTES[11:0]) begin
+        room_for = ROOM_TOO_DEEP;
+    end else if (upto <= {3'd0, held}) begin
+        room_for = ROOM;
+    end else begin
+        room_for = all ? ROOM_TRUNCATED : ROOM_WAIT;
+    end
+endfunction
+
+// Layer that a next-header value announces.
+function [3:0] layer_of(input [7:0] value, input ip6);
+    case (value)
+        PROTO_TCP: layer_of = LAYER_TCP;
+        PROTO_UDP: layer_of = LAYER_UDP;
+        PROTO_ESP: layer_of = LAYER_ESP;
+        PROTO_AH: layer_of = LAYER_EXT;
+        PROTO_ICMP: layer_of = ip6 ? LAYER_END : LAYER_ICMP;
+        PROTO_ICMP6: layer_of = ip6 ? LAYER_ICMP : LAYER_END;
+        PROTO_HOP, PROTO_ROUTING, PROTO_FRAGMENT, PROTO_DEST: layer_of = ip6 ? LAYER_EXT : LAYER_END;
+        default: layer_of = LAYER_END;
+    endcase
+endfunction
+
+assign walking = layer_reg != LAYER_END;
+assign pos = pos_reg;
+assign free = layer_reg == LAYER_END || layer_reg == LAYER_MAC || layer_reg == LAYER_TCP || layer_reg == LAYER_ICMP
+           || layer_reg == LAYER_ESP || layer_reg == LAYER_BTH || layer_reg == LAYER_NATT;
+
+// Room and checks.
+always @* begin
+    fixed = 12'd8;
+    whole = 12'd8;
+    truncated = L4_TRUNCATED;
+    bad = 8'd0;
+    above = 1'b1;
+    fail = 8'd0;
+    ok = 1'b0;
+    room = ROOM_WAIT;
+    tags = 2'd0;
+
+    if (walking) begin
+        case (layer_reg)
+            LAYER_ETH: begin
+                above = 1'b0;
+                truncated = L2_TRUNCATED;
+                fixed = 12'd14;
+                whole = 12'd14;
+                if (tag_0) begin
+                    tags = have >= 9'd18 && tag_1 ? 2'd2 : 2'd1;
+                    whole = tags[1] ? 12'd22 : 12'd18;
+                end
+            end
+            LAYER_MAC: begin
+                above = 1'b0;
+                truncated = L3_TRUNCATED;
+                fixed = 12'd2;
+                whole = 12'd2;
+            end
+            LAYER_IP4: begin
+                above = 1'b0;
+                truncated = L3_TRUNCATED;
+                fixed = 12'd20;
+                whole = {6'd0, byte_0[3:0], 2'd0};
+                if (byte_0[7:4] != 4'd4) begin
+                    bad = BAD_IP_VERSION;
+                end else if (byte_0[3:0] < 4'd5) begin
+                    bad = BAD_IHL;
+                end else if (word_2 < {10'd0, byte_0[3:0], 2'd0}) begin
+                    bad = BAD_L3_LENGTH;
+                end
+            end
+            LAYER_IP6: begin
+                above = 1'b0;
+                truncated = L3_TRUNCATED;
+                fixed = 12'd40;
+                whole = 12'd40;
+                if (byte_0[7:4] != 4'd6) begin
+                    bad = BAD_IP_VERSION;
+                end
+            end
+            LAYER_EXT: begin
+                truncated = EXT_TRUNCATED;
+                case (protocol_reg)
+                    PROTO_FRAGMENT: whole = 12'd8;
+                    PROTO_AH: whole = {2'd0, byte_1, 2'd0} + 12'd8;
+                    default: whole = {1'd0, byte_1, 3'd0} + 12'd8;
+                endcase
+            end
+            LAYER_TCP: begin
+                fixed = 12'd20;
+                whole = {6'd0, word_12[15:12], 2'd0};
+                if (word_12[15:12] < 4'd5) begin
+                    bad = BAD_TCP_OFFSET;
+                end
+            end
+            LAYER_UDP: begin
+                if (word_4 < 16'd8 || (!fragment_reg && {8'd0, pos_reg} + {1'b0, word_4} > l3_end_reg)) begin
+                    bad = BAD_UDP_LENGTH;
+                end
+            end
+            LAYER_BTH: begin
+                truncated = BTH_TRUNCATED;
+                fixed = 12'd12;
+                whole = 12'd12;
+            end
+            LAYER_NATT: begin
+                truncated = ESP_TRUNCATED;
+                fixed = natt_asks ? 12'd4 : udp_length_reg == 16'd9 ? 12'd1 : 12'd0;
+                whole = natt_asks && !non_esp ? 12'd8 : fixed;
+                if (natt_asks && !non_esp && udp_length_reg < 16'd16) begin
+                    bad = ESP_TRUNCATED;
+                end
+            end
+            default: begin
+            end
+        endcase
+
+        room = room_for({3'd0, pos_reg} + fixed, above, l3_end_reg, have, ended);
+        if (layer_reg == LAYER_EXT && ext_reg == EXT_MOST) begin
+            fail = TOO_DEEP;
+        end else if (room == ROOM && bad != 8'd0) begin
+            fail = bad;
+        end else begin
+            if (room == ROOM) begin
+                room = room_for({3'd0, pos_reg} + whole, above, l3_end_reg, have, ended);
+            end
+            case (room)
+                ROOM_TRUNCATED: fail = truncated;
+                ROOM_TOO_DEEP: fail = TOO_DEEP;
+                ROOM: begin
+                    if (layer_reg == LAYER_ETH && tags[1] && tag_2) begin
+                        fail = TOO_DEEP;
+                    end else begin
+                        ok = 1'b1;
+                    end
+                end
+                default: begin
+                end
+            endcase
+        end
+    end
+end
+
+// What the layer sets, and what comes after it.
+always @* begin
+    layer_next = layer_reg;
+    pos_next = pos_reg;
+    ext_next = ext_reg;
+    has_eth_next = has_eth_reg;
+    has_mac_next = has_mac_reg;
+    l3_kind_next = l3_kind_reg;
+    l3_end_next = l3_end_reg;
+    protocol_next = protocol_reg;
+    ext_mask_next = ext_mask_reg;
+    fragment_next = fragment_reg;
+    more_next = more_reg;
+    frag_offset_next = frag_offset_reg;
+    segments_next = segments_reg;
+    l4_kind_next = l4_kind_reg;
+    l4_offset_next = l4_offset_reg;
+    payload_next = payload_reg;
+    udp_length_next = udp_length_reg;
+    roce_next = roce_reg;
+    natt_next = natt_reg;
+    ethertype = word_12;
+    set_eth = 1'b0;
+    set_mac = 1'b0;
+    set_ip4 = 1'b0;
+    set_ip6 = 1'b0;
+    set_l4 = 1'b0;
+    set_upper = 1'b0;
+
+    if (fail != 8'd0) begin
+        layer_next = LAYER_END;
+    end else if (ok) begin
+        layer_next = LAYER_END;
+        pos_next = pos_reg + whole[8:0];
+        case (layer_reg)
+            LAYER_ETH: begin
+                set_eth = 1'b1;
+                has_eth_next = 1'b1;
+                if (tags[1]) begin
+                    ethertype = word_20;
+                end else if (tags[0]) begin
+                    ethertype = word_16;
+                end
+                case (ethertype)
+                    TYPE_IP4: layer_next = LAYER_IP4;
+                    TYPE_IP6: layer_next = LAYER_IP6;
+                    TYPE_MAC: layer_next = LAYER_MAC;
+                    default: layer_next = LAYER_END;
+                endcase
+            end
+            LAYER_MAC: begin
+                set_mac = 1'b1;
+                has_mac_next = 1'b1;
+            end
+            LAYER_IP4: begin
+                set_ip4 = 1'b1;
+                l3_kind_next = KIND_IP4;
+                l3_end_next = {8'd0, pos_reg} + {1'b0, word_2};
+                protocol_next = head[103:96];
+                more_next = word_6[13];
+                frag_offset_next = word_6[12:0];
+                fragment_next = word_6[13:0] != 14'd0;
+                if (word_6[12:0] == 13'd0) begin
+                    layer_next = layer_of(head[103:96], 1'b0);
+                end
+            end
+            LAYER_IP6: begin
+                set_ip6 = 1'b1;
+                l3_kind_next = KIND_IP6;
+                l3_end_next = {8'd0, pos_reg} + {1'b0, word_4} + 17'd40;
+                protocol_next = word_6[15:8];
+                layer_next = layer_of(word_6[15:8], 1'b1);
+            end
+            LAYER_EXT: begin
+                ext_next = ext_reg + 3'd1;
+                protocol_next = byte_0;
+                layer_next = layer_of(byte_0, over_ip6);
+                case (protocol_reg)
+                    PROTO_HOP: ext_mask_next[0] = 1'b1;
+                    PROTO_ROUTING: begin
+                        ext_mask_next[1] = 1'b1;
+                        segments_next = segments_reg || word_2[7:0] != 8'd0;
+                    end
+                    PROTO_FRAGMENT: begin
+                        ext_mask_next[2] = 1'b1;
+                        more_next = word_2[0];
+                        frag_offset_next = word_2[15:3];
+                        fragment_next = word_2[0] || word_2[15:3] != 13'd0;
+                        if (word_2[15:3] != 13'd0) begin
+                            layer_next = LAYER_END;
+                        end
+                    end
+                    PROTO_DEST: ext_mask_next[3] = 1'b1;
+                    default: ext_mask_next[4] = 1'b1;
+                endcase
+            end
+            LAYER_BTH: begin
+                set_upper = 1'b1;
+                roce_next = 1'b1;
+                payload_next = pos_next;
+            end
+            LAYER_NATT: begin
+                if (natt_asks && !non_esp) begin
+                    set_upper = 1'b1;
+                    natt_next = NATT_ESP;
+                    payload_next = pos_next;
+                end else if (natt_asks) begin
+                    natt_next = NATT_IKE;
+                end else if (udp_length_reg == 16'd9 && byte_0 == 8'hff) begin
+                    natt_next = NATT_KEEPALIVE;
+                end
+            end
+            default: begin
+                set_l4 = 1'b1;
+                l4_offset_next = pos_reg[7:0];
+                payload_next = pos_next;
+                case (layer_reg)
+                    LAYER_TCP: l4_kind_next = KIND_TCP;
+                    LAYER_UDP: begin
+                        l4_kind_next = KIND_UDP;
+                        udp_length_next = word_4;
+                        if (word_2 == PORT_ROCE) begin
+                            layer_next = LAYER_BTH;
+                        end else if (word_0 == PORT_NATT || word_2 == PORT_NATT) begin
+                            layer_next = LAYER_NATT;
+                        end
+                    end
+                    LAYER_ICMP: l4_kind_next = over_ip6 ? KIND_ICMP6 : KIND_ICMP;
+                    default: l4_kind_next = KIND_ESP;
+                endcase
+            end
+        endcase
+    end
+end
+
+assign done = walking && layer_next == LAYER_END;
+assign code = fail[6:0];
+assign has_eth = has_eth_next;
+assign has_mac = has_mac_next;
+assign l3_kind = l3_kind_next;
+assign l3_end = l3_end_next;
+assign protocol = protocol_next;
+assign ext_mask = ext_mask_next;
+assign fragment = fragment_next;
+assign more_fragments = more_next;
+assign frag_offset = frag_offset_next;
+assign segments_left = segments_next;
+assign l4_kind = l4_kind_next;
+assign l4_offset = l4_offset_next;
+assign payload_offset = payload_next;
+assign udp_length = udp_length_next;
+assign roce = roce_next;
+assign natt = natt_next;
+
+wire unused_fail = fail[7];
+
+always @(posedge clk) begin
+    layer_reg <= layer_next;
+    pos_reg <= pos_next;
+    ext_reg <= ext_next;
+    has_eth_reg <= has_eth_next;
+    has_mac_reg <= has_mac_next;
+    l3_kind_reg <= l3_kind_next;
+    l3_end_reg <= l3_end_next;
+    protocol_reg <= protocol_next;
+    ext_mask_reg <= ext_mask_next;
+    fragment_reg <= fragment_next;
+    more_reg <= more_next;
+    frag_offset_reg <= frag_offset_next;
+    segments_reg <= segments_next;
+    l4_kind_reg <= l4_kind_next;
+    l4_offset_reg <= l4_offset_next;
+    payload_reg <= payload_next;
+    udp_length_reg <= udp_length_next;
+    roce_reg <= roce_next;
+    natt_reg <= natt_next;
+
+    if (start) begin
+        layer_reg <= LAYER_ETH;
+        pos_reg <= 9'd0;
+        ext_reg <= 3'd0;
+        has_eth_reg <= 1'b0;
+        has_mac_reg <= 1'b0;
+        l3_kind_reg <= 2'd0;
+        protocol_reg <= 8'd0;
+        ext_mask_reg <= 5'd0;
+        fragment_reg <= 1'b0;
+        more_reg <= 1'b0;
+        frag_offset_reg <= 13'd0;
+        segments_reg <= 1'b0;
+        l4_kind_reg <= 3'd0;
+        l4_offset_reg <= 8'd0;
+        payload_reg <= 9'd0;
+        roce_reg <= 1'b0;
+        natt_reg <= 2'd0;
+    end
+
+    if (rst) begin
+        layer_reg <= LAYER_END;
+    end
+end
+
+endmodule
+
+`resetall
