@@ -27,8 +27,11 @@ from models.frames import BEAT_BYTES
 from models.meta import FIELDS, Code
 
 __all__ = [
+    "EXTENSION_BIT",
     "MOST_EXTENSIONS",
+    "NATT_PORT",
     "PARSER_FIELDS",
+    "ROCE_PORT",
     "ChecksumVerdict",
     "EtherType",
     "L3Kind",
@@ -123,13 +126,14 @@ class ChecksumVerdict(IntEnum):
     UNKNOWN = 3
 
 
-_EXTENSION_BIT = {
+EXTENSION_BIT = {
     Protocol.HOP_BY_HOP: 0,
     Protocol.ROUTING: 1,
     Protocol.FRAGMENT: 2,
     Protocol.DESTINATION: 3,
     Protocol.AH: 4,
 }
+"""Bits of ``ext_mask``."""
 
 
 @dataclass(slots=True)
@@ -414,7 +418,7 @@ class _Walk:
 
     def _is_extension(self, protocol: int) -> bool:
         """AH goes over both versions; the others are extension headers over IPv6 only."""
-        return protocol == Protocol.AH or (self.parsed.l3_kind == L3Kind.IPV6 and protocol in _EXTENSION_BIT)
+        return protocol == Protocol.AH or (self.parsed.l3_kind == L3Kind.IPV6 and protocol in EXTENSION_BIT)
 
     def _extension(self, kind: int) -> None:
         """RFC 8200 sections 4.3 to 4.6: next header, length in 8 octets without the first 8; the fragment header always
@@ -436,7 +440,7 @@ class _Walk:
             parsed.fragment |= int(offset_flags & 0xFFF9 != 0)
         if kind == Protocol.ROUTING and fourth:
             parsed.segments_left = True
-        parsed.ext_mask |= 1 << _EXTENSION_BIT[Protocol(kind)]
+        parsed.ext_mask |= 1 << EXTENSION_BIT[Protocol(kind)]
         parsed.protocol = next_header
         self.done()
         self.pos += size

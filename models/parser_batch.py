@@ -1,0 +1,532 @@
+"""Batch form of the parser's model: the same as models/parser.py, for a million frames in seconds.
+
+The walk is that of ``ParserModel``, in the same order, with arrays of frame indices in place of one frame: a layer
+takes the frames whose chain leads to it, asks for their bytes, fails some and sets the fields of the rest. Frames are
+walked some thousands at a time, so that what a layer touches stays in the cache. Section numbers stand in
+models/parser.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from models.frames import BEAT_BYTES, Batch, Int64, UInt8
+from models.meta import FIELDS, Code
+from models.parser import (
+    EXTENSION_BIT,
+    MOST_EXTENSIONS,
+    NATT_PORT,
+    ROCE_PORT,
+    ChecksumVerdict,
+    EtherType,
+    L3Kind,
+    L4Kind,
+    NatT,
+    ParserModel,
+    Protocol,
+)
+
+__all__ = ["MOST_LAYERS", "parse_batch"]
+
+Columns: TypeAlias = dict[str, NDArray[Any]]
+Bools: TypeAlias = NDArray[np.bool_]
+
+MOST_LAYERS = 2 + MOST_EXTENSIONS + 2
+"""Ethernet, IP, extension headers, L4 or one extension header too many, BTH or NAT-T."""
+
+_CHUNK_FRAMES = 16384
+_CHUNK_BYTES = 1 << 24
+_MARGIN = 64
+"""Bytes that a layer may read behind the frame's end before it knows that they aren't the frame's."""
+_UNBOUNDED = 1 << 30
+
+
+def parse_batch(batch: Batch, parse_bytes: int = 128, drop: int = 0) -> Columns:
+    """``ParserModel(parse_bytes, drop).parse(frame, bad)`` of every frame, with ``batch.bad``.
+
+    By name, n entries each: the parser's fields of models/meta.py as the smallest unsigned type that holds them, the
+    two addresses as uint64[n, 2] (high half, low half); ``code`` uint8, ``user`` uint16, ``segments_left`` bool,
+    ``layers`` int16[n, MOST_LAYERS] (-1 behind the last layer), ``latency_cycles`` int64. ValueError: a frame without
+    a byte, or what ParserModel refuses.
+    """
+    model = ParserModel(parse_bytes, drop)
+    n = len(batch)
+    if n and not batch.lengths.min():
+        raise ValueError(f"frame {int(np.argmin(batch.lengths))}: a frame has at least one byte")
+    columns = _columns(n)
+    for first, last in _chunks(batch.offset):
+        part = {name: column[first:last] for name, column in columns.items()}
+        _Walk(part, batch, first, last, model.parse_bytes).run(batch.bad[first:last], model.drop)
+    return columns
+
+
+def _columns(n: int) -> Columns:
+    columns: Columns = {}
+    for field in FIELDS:
+        if field.writer != "parser":
+            continue
+        if field.width > 64:
+            columns[field.name] = np.zeros((n, 2), np.uint64)
+        else:
+            columns[field.name] = np.zeros(n, np.min_scalar_type((1 << field.width) - 1))
+    columns["segments_left"] = np.zeros(n, np.bool_)
+    columns["code"] = np.zeros(n, np.uint8)
+    columns["user"] = np.zeros(n, np.uint16)
+    columns["layers"] = np.full((n, MOST_LAYERS), -1, np.int16)
+    columns["latency_cycles"] = np.zeros(n, np.int64)
+    return columns
+
+
+def _chunks(offset: Int64) -> list[tuple[int, int]]:
+    """Ranges of frames with few frames and few bytes each, at least one frame."""
+    n, chunks, first = len(offset) - 1, [], 0
+    while first < n:
+        full = int(np.searchsorted(offset, offset[first] + _CHUNK_BYTES, "right")) - 1
+        last = max(first + 1, min(first + _CHUNK_FRAMES, full, n))
+        chunks.append((first, last))
+        first = last
+    return chunks
+
+
+class _Walk:
+    """Some frames' way through the header chain. All arrays have an entry a frame; a layer's methods take the indices
+    of the frames that reach it."""
+
+    def __init__(self, columns: Columns, batch: Batch, first: int, last: int, parse_bytes: int) -> None:
+        n = last - first
+        self.columns = columns
+        self.parse_bytes = parse_bytes
+        low = int(batch.offset[first]) & ~1
+        high = int(batch.offset[last])
+        data = batch.data[low : high + _MARGIN + parse_bytes]
+        missing = high + _MARGIN + parse_bytes - low - len(data)
+        self.data: UInt8 = np.concatenate([data, np.zeros(missing, np.uint8)]) if missing else data
+        self.start: Int64 = batch.offset[first:last] - low
+        self.length: Int64 = batch.lengths[first:last]
+        self.pos: Int64 = np.zeros(n, np.int64)
+        self.decided: Int64 = np.zeros(n, np.int64)
+        self.end: Int64 = np.full(n, _UNBOUNDED, np.int64)
+        self.count: Int64 = np.zeros(n, np.int64)
+        self.time: Int64 = np.zeros(n, np.int64)
+        self.addresses: Int64 = np.zeros(n, np.int64)
+        """Sum of the 16-bit words of both addresses, for the pseudo-header."""
+
+    def run(self, bad: UInt8, drop: int) -> None:
+        """From the frames' first bytes to ``tuser`` and the time."""
+        self._chain()
+        columns = self.columns
+        code = columns["code"]
+        code[:] = columns["parse_code"]
+        l3_end = columns["l3_offset"].astype(np.int64) + columns["l3_length"]
+        code[(code == 0) & (columns["l3_kind"] != 0) & (l3_end > self.length)] = Code.L3_BEYOND_FRAME
+        dropped = np.array([drop >> c - 32 & 1 if 32 <= c < 48 else 0 for c in range(256)], np.uint16)
+        mark = np.where(bad != 0, bad.astype(np.uint16), code.astype(np.uint16) << 1 | dropped[code])
+        columns["user"][:] = self._l4_checksum(l3_end, bad != 0) << 8 | mark
+        columns["latency_cycles"][:] = self.time + 2
+
+    # What every layer uses
+
+    def read(self, index: Int64, n: int, at: Int64 | None = None) -> UInt8:
+        """uint8[len(index), n]: bytes from the layer's first on, or from byte ``at`` of the frames."""
+        where = self.start[index] + (self.pos[index] if at is None else at)
+        raw: UInt8 = sliding_window_view(self.data, n)[where]
+        return raw
+
+    def set(self, index: Int64, **fields: NDArray[Any] | int) -> None:
+        """Set fields of these frames."""
+        for name, value in fields.items():
+            self.columns[name][index] = value
+
+    def get(self, name: str, index: Int64) -> Int64:
+        """A field of these frames."""
+        return self.columns[name][index].astype(np.int64)
+
+    def ask(self, index: Int64, n: Int64 | int, truncated: Code) -> Bools:
+        """Ask for bytes ``pos .. pos+n-1``; which frames have room. The others fail."""
+        end = self.pos[index] + n
+        beyond = end > self.end[index]
+        deep = ~beyond & (end > self.parse_bytes)
+        short = ~beyond & ~deep & (end > self.length[index])
+        room: Bools = ~(beyond | deep | short)
+        got = index[room]
+        self.decided[got] = (end[room] - 1) // BEAT_BYTES
+        if len(got) < len(index):
+            cut = index[short]
+            self.decided[cut] = (self.length[cut] - 1) // BEAT_BYTES
+            self.fail(index[beyond | short], truncated)
+            self.fail(index[deep], Code.TOO_DEEP)
+        return room
+
+    def fail(self, index: Int64, code: Code) -> None:
+        """The layer fails in these frames."""
+        self.columns["parse_code"][index] = int(code)
+        self.done(index)
+
+    def done(self, index: Int64) -> None:
+        """The layer is decided in these frames."""
+        beat = self.decided[index]
+        self.columns["layers"][index, self.count[index]] = beat
+        self.count[index] += 1
+        self.time[index] = np.maximum(self.time[index], beat) + 1
+
+    def _chain(self) -> None:
+        index = self._ethernet(np.arange(len(self.start)))
+        ethertype = self.get("ethertype", index)
+        self._mac_control(index[ethertype == EtherType.MAC_CONTROL])
+        index = np.concatenate(
+            [self._ipv4(index[ethertype == EtherType.IPV4]), self._ipv6(index[ethertype == EtherType.IPV6])]
+        )
+        self.end[index] = self.get("l3_offset", index) + self.get("l3_length", index)
+        self._layer4(self._extensions(index))
+
+    # Link layer
+
+    def _ethernet(self, index: Int64) -> Int64:
+        index = index[self.ask(index, 14, Code.L2_TRUNCATED)]
+        raw = self.read(index, 22)
+        size = np.full(len(index), 14, np.int64)
+        ethertype = _number(raw, 12, 2)
+        tci = [np.zeros(len(index), np.int64), np.zeros(len(index), np.int64)]
+        service: list[Bools] = [np.zeros(len(index), np.bool_), np.zeros(len(index), np.bool_)]
+        whole = np.ones(len(index), np.bool_)
+        for tag, at in enumerate((14, 18)):
+            tagged = np.flatnonzero(whole & (size == at) & _is_tag(ethertype))
+            room = self.ask(index[tagged], at + 4, Code.L2_TRUNCATED)
+            whole[tagged[~room]] = False
+            tagged = tagged[room]
+            service[tag][tagged] = ethertype[tagged] == EtherType.STAG
+            tci[tag][tagged] = _number(raw, at, 2)[tagged]
+            ethertype[tagged] = _number(raw, at + 2, 2)[tagged]
+            size[tagged] += 4
+        third = whole & (size == 22) & _is_tag(ethertype)
+        self.fail(index[third], Code.TOO_DEEP)
+        whole &= ~third
+        index, raw, size = index[whole], raw[whole], size[whole]
+        self.set(
+            index,
+            dst_mac=_number(raw, 0, 6),
+            src_mac=_number(raw, 6, 6),
+            ethertype=ethertype[whole],
+            vlan_count=(size - 14) // 4,
+            vlan0=tci[0][whole],
+            vlan1=tci[1][whole],
+            vlan0_ad=service[0][whole],
+            vlan1_ad=service[1][whole],
+        )
+        self.done(index)
+        self.pos[index] = size
+        return index
+
+    def _mac_control(self, index: Int64) -> None:
+        index = index[self.ask(index, 2, Code.L3_TRUNCATED)]
+        self.set(index, mac_control=1, mac_opcode=_number(self.read(index, 2), 0, 2))
+        self.done(index)
+
+    # Internet layer
+
+    def _refuse(self, index: Int64, *checks: tuple[Bools, Code]) -> Bools:
+        """Checks of values in their order: the first that is true fails the frame. Which frames none refuses."""
+        left = np.ones(len(index), np.bool_)
+        for wrong, code in checks:
+            refused = left & wrong
+            if refused.any():
+                self.fail(index[refused], code)
+                left &= ~refused
+        return left
+
+    def _ipv4(self, index: Int64) -> Int64:
+        index = index[self.ask(index, 20, Code.L3_TRUNCATED)]
+        raw = self.read(index, 20)
+        size = (raw[:, 0] & 15).astype(np.int64) * 4
+        total_length = _number(raw, 2, 2)
+        left = self._refuse(
+            index,
+            (raw[:, 0] >> 4 != 4, Code.BAD_IP_VERSION),
+            (size < 20, Code.BAD_IHL),
+            (total_length < size, Code.BAD_L3_LENGTH),
+        )
+        index, raw, size, total_length = index[left], raw[left], size[left], total_length[left]
+        room = self.ask(index, size, Code.L3_TRUNCATED)
+        index, raw, size, total_length = index[room], raw[room], size[room], total_length[room]
+        flags_offset = _number(raw, 6, 2)
+        options = size > 20
+        words = _words(raw).sum(axis=1)
+        longer = self.read(index[options], 60)
+        beyond = np.arange(30) * 2 >= size[options, None]
+        words[options] = np.where(beyond, 0, _words(longer)).sum(axis=1)
+        self.set(
+            index,
+            l3_kind=int(L3Kind.IPV4),
+            l3_offset=self.pos[index],
+            l3_length=total_length,
+            dscp=raw[:, 1] >> 2,
+            ecn=raw[:, 1] & 3,
+            ttl=raw[:, 8],
+            protocol=raw[:, 9],
+            dont_fragment=flags_offset >> 14 & 1,
+            more_fragments=flags_offset >> 13 & 1,
+            frag_offset=flags_offset & 0x1FFF,
+            fragment=flags_offset & 0x3FFF != 0,
+            ip_options=options,
+            ip_checksum=_verdict(words),
+        )
+        self.columns["ip_src"][index, 1] = _number(raw, 12, 4)
+        self.columns["ip_dst"][index, 1] = _number(raw, 16, 4)
+        self.addresses[index] = _words(raw[:, 12:]).sum(axis=1)
+        self.done(index)
+        self.pos[index] += size
+        return index
+
+    def _ipv6(self, index: Int64) -> Int64:
+        index = index[self.ask(index, 40, Code.L3_TRUNCATED)]
+        raw = self.read(index, 40)
+        left = self._refuse(index, (raw[:, 0] >> 4 != 6, Code.BAD_IP_VERSION))
+        index, raw = index[left], raw[left]
+        first = _number(raw, 0, 4)
+        self.set(
+            index,
+            l3_kind=int(L3Kind.IPV6),
+            l3_offset=self.pos[index],
+            l3_length=40 + _number(raw, 4, 2),
+            ip_src=_halves(raw[:, 8:24]),
+            ip_dst=_halves(raw[:, 24:40]),
+            dscp=first >> 22 & 0x3F,
+            ecn=first >> 20 & 3,
+            ttl=raw[:, 7],
+            protocol=raw[:, 6],
+        )
+        self.addresses[index] = _words(raw[:, 8:]).sum(axis=1)
+        self.done(index)
+        self.pos[index] += 40
+        return index
+
+    def _extensions(self, index: Int64) -> Int64:
+        """The frames whose chain leads to an L4 header, or to a protocol that the walk doesn't know."""
+        columns = self.columns
+        index = index[columns["frag_offset"][index] == 0]
+        through: list[Int64] = []
+        for count in range(MOST_EXTENSIONS + 1):
+            protocol = columns["protocol"][index]
+            extension = _IS_EXTENSION[columns["l3_kind"][index], protocol]
+            through.append(index[~extension])
+            index = index[extension]
+            if count == MOST_EXTENSIONS:
+                self.fail(index, Code.TOO_DEEP)
+            else:
+                index = self._extension(index)
+                index = index[columns["frag_offset"][index] == 0]
+        return np.concatenate(through)
+
+    def _extension(self, index: Int64) -> Int64:
+        columns = self.columns
+        index = index[self.ask(index, 8, Code.EXT_TRUNCATED)]
+        raw = self.read(index, 4)
+        kind = columns["protocol"][index]
+        length = raw[:, 1].astype(np.int64)
+        size = np.where(kind == Protocol.AH, (length + 2) * 4, (length + 1) * 8)
+        size[kind == Protocol.FRAGMENT] = 8
+        room = self.ask(index, size, Code.EXT_TRUNCATED)
+        index, raw, kind, size = index[room], raw[room], kind[room], size[room]
+        piece = kind == Protocol.FRAGMENT
+        offset_flags = _number(raw, 2, 2)[piece]
+        pieces = index[piece]
+        self.set(pieces, frag_offset=offset_flags >> 3, more_fragments=offset_flags & 1)
+        columns["fragment"][pieces[offset_flags & 0xFFF9 != 0]] = 1
+        columns["segments_left"][index[(kind == Protocol.ROUTING) & (raw[:, 3] != 0)]] = True
+        columns["ext_mask"][index] |= _EXTENSION_MASK[kind]
+        columns["protocol"][index] = raw[:, 0]
+        self.done(index)
+        self.pos[index] += size
+        return index
+
+    # Transport
+
+    def _layer4(self, index: Int64) -> None:
+        protocol, kind = self.columns["protocol"][index], self.columns["l3_kind"][index]
+        self._tcp(index[protocol == Protocol.TCP])
+        self._udp(index[protocol == Protocol.UDP])
+        self._icmp(index[(protocol == Protocol.ICMP) & (kind == L3Kind.IPV4)], L4Kind.ICMP)
+        self._icmp(index[(protocol == Protocol.ICMPV6) & (kind == L3Kind.IPV6)], L4Kind.ICMPV6)
+        esp = index[protocol == Protocol.ESP]
+        esp = esp[self.ask(esp, 8, Code.L4_TRUNCATED)]
+        self._esp(esp, self.read(esp, 8))
+        self._set_layer4(esp, L4Kind.ESP, 8)
+
+    def _set_layer4(self, index: Int64, kind: L4Kind, size: Int64 | int) -> None:
+        self.set(index, l4_kind=int(kind), l4_offset=self.pos[index])
+        self.pos[index] += size
+        self.set(index, payload_offset=self.pos[index])
+        self.done(index)
+
+    def _tcp(self, index: Int64) -> None:
+        index = index[self.ask(index, 20, Code.L4_TRUNCATED)]
+        raw = self.read(index, 14)
+        size = (raw[:, 12] >> 4).astype(np.int64) * 4
+        left = self._refuse(index, (size < 20, Code.BAD_TCP_OFFSET))
+        index, raw, size = index[left], raw[left], size[left]
+        room = self.ask(index, size, Code.L4_TRUNCATED)
+        index, raw, size = index[room], raw[room], size[room]
+        self.set(
+            index,
+            src_port=_number(raw, 0, 2),
+            dst_port=_number(raw, 2, 2),
+            tcp_flags=_number(raw, 12, 2) & 0xFFF,
+        )
+        self._set_layer4(index, L4Kind.TCP, size)
+
+    def _udp(self, index: Int64) -> None:
+        index = index[self.ask(index, 8, Code.L4_TRUNCATED)]
+        raw = self.read(index, 8)
+        length = _number(raw, 4, 2)
+        beyond = (self.columns["fragment"][index] == 0) & (self.pos[index] + length > self.end[index])
+        left = self._refuse(index, ((length < 8) | beyond, Code.BAD_UDP_LENGTH))
+        index, raw, length = index[left], raw[left], length[left]
+        src_port, dst_port = _number(raw, 0, 2), _number(raw, 2, 2)
+        self.set(index, src_port=src_port, dst_port=dst_port, udp_length=length)
+        self._set_layer4(index, L4Kind.UDP, 8)
+        roce = dst_port == ROCE_PORT
+        self._bth(index[roce])
+        natt = ~roce & ((src_port == NATT_PORT) | (dst_port == NATT_PORT))
+        self._nat_traversal(index[natt], length[natt] - 8)
+
+    def _icmp(self, index: Int64, kind: L4Kind) -> None:
+        index = index[self.ask(index, 8, Code.L4_TRUNCATED)]
+        raw = self.read(index, 2)
+        self.set(index, icmp_type=raw[:, 0], icmp_code=raw[:, 1])
+        self._set_layer4(index, kind, 8)
+
+    def _esp(self, index: Int64, raw: UInt8) -> None:
+        self.set(index, spi=_number(raw, 0, 4), esp_seq=_number(raw, 4, 4))
+
+    # In UDP
+
+    def _bth(self, index: Int64) -> None:
+        left = self._refuse(index, (self.columns["udp_length"][index] < 20, Code.BTH_TRUNCATED))
+        index = index[left]
+        index = index[self.ask(index, 12, Code.BTH_TRUNCATED)]
+        raw = self.read(index, 12)
+        self.pos[index] += 12
+        self.set(
+            index,
+            roce=1,
+            bth_opcode=raw[:, 0],
+            bth_flags=raw[:, 1],
+            bth_pkey=_number(raw, 2, 2),
+            bth_fecn=raw[:, 4] >> 7,
+            bth_becn=raw[:, 4] >> 6 & 1,
+            bth_dest_qp=_number(raw, 5, 3),
+            bth_ack_req=raw[:, 8] >> 7,
+            bth_psn=_number(raw, 9, 3),
+            payload_offset=self.pos[index],
+        )
+        self.done(index)
+
+    def _nat_traversal(self, index: Int64, payload: Int64) -> None:
+        self.done(index[(payload != 1) & (payload < 4)])
+
+        single = index[payload == 1]
+        single = single[self.ask(single, 1, Code.ESP_TRUNCATED)]
+        self.set(single, natt=np.where(self.read(single, 1)[:, 0] == 0xFF, int(NatT.KEEPALIVE), 0))
+        self.done(single)
+
+        index, payload = index[payload >= 4], payload[payload >= 4]
+        room = self.ask(index, 4, Code.ESP_TRUNCATED)
+        index, payload = index[room], payload[room]
+        raw = self.read(index, 8)
+        marked = ~raw[:, :4].any(axis=1)
+        self.set(index[marked], natt=int(NatT.IKE))
+        self.done(index[marked])
+
+        index, payload, raw = index[~marked], payload[~marked], raw[~marked]
+        left = self._refuse(index, (payload < 8, Code.ESP_TRUNCATED))
+        index, raw = index[left], raw[left]
+        room = self.ask(index, 8, Code.ESP_TRUNCATED)
+        index, raw = index[room], raw[room]
+        self._esp(index, raw)
+        self.set(index, natt=int(NatT.ESP), payload_offset=self.pos[index] + 8)
+        self.done(index)
+
+    # With the last beat
+
+    def _l4_checksum(self, l3_end: Int64, bad: Bools) -> NDArray[np.uint16]:
+        """uint16: ``tuser[9:8]`` of every frame."""
+        columns = self.columns
+        verdict = np.zeros(len(self.start), np.uint16)
+        index = np.flatnonzero((columns["l4_kind"] == L4Kind.TCP) | (columns["l4_kind"] == L4Kind.UDP))
+        at = self.get("l4_offset", index)
+        udp = columns["l4_kind"][index] == L4Kind.UDP
+        summed = ~(udp & ~self.read(index, 2, at + 6).any(axis=1))
+        index, at, udp = index[summed], at[summed], udp[summed]
+        length = np.where(udp, self.get("udp_length", index), l3_end[index] - at)
+        unknown = (columns["fragment"][index] != 0) | columns["segments_left"][index] | bad[index]
+        unknown |= at + length > self.length[index]
+        verdict[index[unknown]] = int(ChecksumVerdict.UNKNOWN)
+        index, at, length = index[~unknown], at[~unknown], length[~unknown]
+        start = self.start[index] + at
+        pseudo_header = self.addresses[index] + length + columns["protocol"][index]
+        verdict[index] = _verdict(pseudo_header + _range_sums(self.data, start, start + length))
+        return verdict
+
+
+def _is_tag(ethertype: Int64) -> Bools:
+    tag: Bools = (ethertype == EtherType.CTAG) | (ethertype == EtherType.STAG)
+    return tag
+
+
+def _extension_tables() -> tuple[Bools, UInt8]:
+    """By l3_kind and protocol: is it an extension header? By protocol: its bit of ``ext_mask``."""
+    known, mask = np.zeros((3, 256), np.bool_), np.zeros(256, np.uint8)
+    for protocol, bit in EXTENSION_BIT.items():
+        known[L3Kind.IPV6, protocol] = True
+        mask[protocol] = 1 << bit
+    known[L3Kind.IPV4, Protocol.AH] = True
+    return known, mask
+
+
+_IS_EXTENSION, _EXTENSION_MASK = _extension_tables()
+
+
+def _number(raw: UInt8, at: int, n: int) -> Int64:
+    """int64: the big-endian number in n columns, at most 7."""
+    value = raw[:, at].astype(np.int64)
+    for k in range(at + 1, at + n):
+        value <<= 8
+        value |= raw[:, k]
+    return value
+
+
+def _words(raw: UInt8) -> NDArray[np.int64]:
+    """int64[m, columns / 2]: big-endian 16-bit words."""
+    return np.ascontiguousarray(raw).view(">u2").astype(np.int64)
+
+
+def _halves(raw: UInt8) -> NDArray[np.uint64]:
+    """uint64[m, 2]: high and low half of 16 columns."""
+    return np.ascontiguousarray(raw).view(">u8").astype(np.uint64)
+
+
+def _verdict(sums: Int64) -> NDArray[np.uint16]:
+    """Of sums that include the checksum and aren't 0: good where the ones' complement sum is 0xFFFF, 0 modulo that."""
+    return np.where(sums % 0xFFFF == 0, int(ChecksumVerdict.GOOD), int(ChecksumVerdict.BAD)).astype(np.uint16)
+
+
+def _range_sums(data: UInt8, start: Int64, end: Int64) -> Int64:
+    """int64: of each range of bytes, none empty, a number that is its ones' complement sum modulo 0xFFFF.
+
+    The words of all the data are taken at even addresses and in the machine's byte order. A range that begins at an odd
+    address, and the machine's order, each swap the bytes of every word; the sum then is swapped too (RFC 1071 section
+    2B), and swapping is multiplication by 256. The words at both ends count only the byte that belongs to the range.
+    """
+    words = data[: len(data) & ~1].view("<u2")
+    first, last = (start + 1) // 2, end // 2
+    pairs = np.stack([first, np.maximum(first, last)], axis=1).reshape(-1)
+    sums = np.add.reduceat(words, pairs, dtype=np.int64)[::2] if len(pairs) else np.zeros(0, np.int64)
+    sums[last <= first] = 0
+    sums += np.where(start % 2 == 1, data[start].astype(np.int64) << 8, 0)
+    sums += np.where(end % 2 == 1, data[end - 1].astype(np.int64), 0)
+    # In "<u2" the byte at the even address is the low one: an even start needs the swap, an odd one has had it.
+    return np.where(start % 2 == 1, sums, sums % 0xFFFF << 8)
