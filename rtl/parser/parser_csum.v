@@ -85,7 +85,11 @@ endfunction
 
 // Whether byte `to - 1` lies behind the beat with this index and these bytes.
 function beyond(input [16:0] to, input [12:0] index, input [15:0] kept);
-    beyond = to[16:4] > index || (to[16:4] == index && (lanes_below(to[3:0]) & ~kept) != 16'd0);
+    reg [16:0] last;
+    begin
+        last = to - 17'd1;
+        beyond = last[16:4] > index || (last[16:4] == index && !kept[last[3:0]]);
+    end
 endfunction
 
 // Sum with the beat in the output register, and its halves added: all ones, once or twice, if the checksum is good.
