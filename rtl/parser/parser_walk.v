@@ -8,6 +8,10 @@
 // `free` is 1 when `start` may come in this cycle: the walk stands still, or reads a last layer. (A frame comes to this
 // walk only after another frame, so all of the frame before it is there, and nothing waits.)
 //
+// The walk has PARSE_BYTES/16 + 2 turns: where layer i is read in the turn max(turn of i - 1, beat of its last byte) + 1, a
+// chain that is not at its end after the layer of the last turn is too deep. That bounds the latency, whatever the chain;
+// counted in beats and layers, so that gaps in a frame change nothing.
+//
 // Standards and order of the checks: docs/parser.md. Parameters: PARSE_BYTES, a power of two, 64 to 256.
 
 `resetall
@@ -106,6 +110,7 @@ localparam [1:0] NATT_IKE = 2'd2;
 localparam [1:0] NATT_KEEPALIVE = 2'd3;
 
 localparam [2:0] EXT_MOST = 3'd4;
+localparam TURNS = PARSE_BYTES / 16 + 2;
 
 localparam [7:0] L2_TRUNCATED = `CODE_L2_TRUNCATED;
 localparam [7:0] L3_TRUNCATED = `CODE_L3_TRUNCATED;
@@ -128,6 +133,7 @@ localparam [1:0] ROOM_TOO_DEEP = 2'd3;
 // Where the walk stands, and what it found so far.
 reg [3:0] layer_reg, layer_next;
 reg [8:0] pos_reg, pos_next;
+reg [4:0] turn_reg, turn_next;
 reg [2:0] ext_reg, ext_next;
 reg has_eth_reg, has_eth_next;
 reg has_mac_reg, has_mac_next;
@@ -154,6 +160,8 @@ reg [7:0] bad;
 reg [7:0] fail;
 reg above;
 reg ok;
+reg late;
+reg [8:0] last_byte;
 reg [1:0] room;
 reg [15:0] ethertype;
 
@@ -327,6 +335,9 @@ end
 always @* begin
     layer_next = layer_reg;
     pos_next = pos_reg;
+    turn_next = turn_reg;
+    last_byte = pos_reg;
+    late = 1'b0;
     ext_next = ext_reg;
     has_eth_next = has_eth_reg;
     has_mac_next = has_mac_reg;
@@ -357,6 +368,8 @@ always @* begin
     end else if (ok) begin
         layer_next = LAYER_END;
         pos_next = pos_reg + whole[8:0];
+        last_byte = pos_next - 9'd1;
+        turn_next = (last_byte[8:4] > turn_reg ? last_byte[8:4] : turn_reg) + 5'd1;
         case (layer_reg)
             LAYER_ETH: begin
                 set_eth = 1'b1;
@@ -455,11 +468,16 @@ always @* begin
                 endcase
             end
         endcase
+
+        if (layer_next != LAYER_END && turn_next == TURNS[4:0]) begin
+            late = 1'b1;
+            layer_next = LAYER_END;
+        end
     end
 end
 
 assign done = walking && layer_next == LAYER_END;
-assign code = fail[6:0];
+assign code = late ? TOO_DEEP[6:0] : fail[6:0];
 assign has_eth = has_eth_next;
 assign has_mac = has_mac_next;
 assign l3_kind = l3_kind_next;
@@ -477,11 +495,12 @@ assign udp_length = udp_length_next;
 assign roce = roce_next;
 assign natt = natt_next;
 
-wire unused_fail = fail[7];
+wire unused_code = &{1'b0, fail[7], last_byte[3:0]};
 
 always @(posedge clk) begin
     layer_reg <= layer_next;
     pos_reg <= pos_next;
+    turn_reg <= turn_next;
     ext_reg <= ext_next;
     has_eth_reg <= has_eth_next;
     has_mac_reg <= has_mac_next;
@@ -503,6 +522,7 @@ always @(posedge clk) begin
     if (start) begin
         layer_reg <= LAYER_ETH;
         pos_reg <= 9'd0;
+        turn_reg <= 5'd0;
         ext_reg <= 3'd0;
         has_eth_reg <= 1'b0;
         has_mac_reg <= 1'b0;
