@@ -87,8 +87,8 @@ class AxisSource(BusDriver):
 
     ``append(frame)`` queues a frame; queued frames go out back to back. ``await send(frame)`` queues one and returns
     once its last beat has been taken. The frame's ``valid_cycle``, ``first_cycle`` and ``last_cycle`` are filled in, so
-    an ``AxisFrame`` is sent once. ``pause``: an iterator from ``tb.lib.pause`` that decides in which cycles a beat may be
-    offered first (a beat once offered stays).
+    an ``AxisFrame`` is sent once. ``pause``: an iterator from ``tb.lib.pause`` that decides in which cycles a beat may
+    be offered first (a beat once offered stays).
     """
 
     def __init__(

@@ -124,6 +124,8 @@ async def sync_bit_follows_after_two_edges(dut: Any) -> None:
     """Changes at every phase of the clock: q changes once, after the second edge or, where edges meet, the third."""
     c = await Cells(dut, "core_to_wire").start()
     level = 0
+    dut.high_d.value = level
+    await wait_cycles(dut.m_clk, 5)
     for phase in range(0, WIRE_PS, 160):
         await RisingEdge(dut.m_clk)
         if phase:
