@@ -91,6 +91,8 @@ class AxisSource(BusDriver):
     be offered first (a beat once offered stays).
     """
 
+    _thread: Any
+
     def __init__(
         self,
         entity: HierarchyObject,
@@ -264,6 +266,8 @@ class AxisMonitor(BusMonitor):
     promises a value, or a ``tkeep`` with a hole or with no bit, is an AssertionError.
     """
 
+    _thread: Any
+
     def __init__(
         self,
         entity: HierarchyObject,
@@ -299,7 +303,8 @@ class AxisMonitor(BusMonitor):
         """The next frame, waited for."""
         while not self._recvQ:
             await self._wait_event.wait()
-        return self._recvQ.popleft()
+        frame: AxisFrame = self._recvQ.popleft()
+        return frame
 
     def clear(self) -> None:
         """Forget a frame in progress and all that was received: for a reset."""

@@ -42,6 +42,8 @@ class Mux:
         self.checkers = [ProtocolChecker(dut, name, self.clk, self.rst) for name in names]
         self.width = len(dut.m_axis_tdata) // 8
         self.counts = [0] * N
+        self.last = N - 1
+        self._agents: list[Any] = [*self.sources, self.sink]
 
     def frame(self, source: int, length: int) -> AxisFrame:
         """Queue a random frame on an input."""
@@ -100,10 +102,10 @@ class Mux:
         return self
 
     async def restart(self, cycles: int = 3) -> None:
-        for agent in (*self.sources, self.sink):
+        for agent in self._agents:
             agent.clear()
         await reset(self.rst, self.clk, cycles)
-        for agent in (*self.sources, self.sink):
+        for agent in self._agents:
             agent.clear()
         self.last = N - 1
 

@@ -257,7 +257,7 @@ async def _write_reset(dut: Any, ratio: str) -> None:
             written = x.checkers[0].beats - before
             x.reset_write(0)
             fresh = [x.frame(length) for length in (2 * x.width + 3, 1)]
-            received = []
+            received: list[AxisFrame] = []
             while not received or received[-1].meta != fresh[-1].meta:
                 received.append(await x.sink.recv())
             await x.quiet()
@@ -309,7 +309,7 @@ async def _read_reset(dut: Any, ratio: str) -> None:
             await x.source.drained()
             await wait_cycles(dut.s_clk, 8)
             fresh = [x.frame(length) for length in (2 * x.width + 3, 1, 5 * x.width)]
-            received = []
+            received: list[AxisFrame] = []
             while not received or received[-1].meta != fresh[-1].meta:
                 received.append(await x.sink.recv())
             await x.quiet()
@@ -349,7 +349,7 @@ async def resets_of_both_sides_leave_nothing_behind(dut: Any) -> None:
         await wait_cycles(dut.m_clk, abs(gap))
         second(0)
         fresh = [x.frame(length) for length in (3 * x.width, 1)]
-        received = []
+        received: list[AxisFrame] = []
         while not received or received[-1].meta != fresh[-1].meta:
             received.append(await x.sink.recv())
         await x.quiet()
