@@ -442,6 +442,27 @@ def test_the_watchdog_says_which_path_lost_frames(lib: Any) -> None:
     assert "the oldest is frame 1, seq 0" in text
 
 
+@pytest.mark.parametrize(("delivered", "came_out"), [(1, 0), (0, 1), (1, 2)])
+def test_a_frame_reported_delivered_that_does_not_come_out_is_a_loss_and_the_reverse_too(
+    lib: Any, delivered: int, came_out: int
+) -> None:
+    stepper = Stepper(lib, monitored=True)
+    stepper.harness.set_watchdog(50)
+    stepper.idle()
+    stepper.push([16])
+    for _ in range(2):
+        stepper.source()
+        stepper.end()
+    stepper.lib.step_entry(stepper.handle, 0, 0)
+    stepper.lib.step_disposition(stepper.handle, 0, 0, Code.DELIVERED if delivered else Code.BAD_FRAME, 0)
+    for _ in range(came_out):
+        stepper.beat(last=True)
+    for _ in range(100):
+        stepper.idle()
+    assert stepper.harness.fired
+    assert f"{delivered} reported delivered, {came_out} came out" in stepper.harness.errors
+
+
 def test_a_source_that_waits_for_its_time_is_not_stuck(lib: Any) -> None:
     stepper = Stepper(lib)
     stepper.harness.set_watchdog(100)
