@@ -295,6 +295,29 @@ async def write_reset_ends_the_cut_frame_for_a_faster_reader(dut: Any) -> None:
     await _write_reset(dut, "core_to_wire")
 
 
+@test
+async def write_reset_waits_for_a_reader_that_stands_still(dut: Any) -> None:
+    """What was taken isn't lost, however long the reader stands still; the cut frame ends, the next ones pass."""
+    x = await Crossing(dut, "wire_to_core").start()
+    await x.collect([x.frame(1)])
+    for still in (20, 150, 400):
+        x.sink.pause = iter([False] * still + [True] * 4000)
+        await wait_cycles(dut.m_clk, 2)
+        whole, cut = x.frame(3 * x.width), x.frame(50 * x.width)
+        await wait_cycles(dut.s_clk, 12)
+        x.reset_write(1)
+        await wait_cycles(dut.s_clk, 1)
+        x.reset_write(0)
+        fresh = x.frame(2 * x.width + 1)
+        received = [await x.sink.recv() for _ in range(3)]
+        assert received[0] == whole, f"before the reset was sent {whole}, came {received[0]}"
+        wrong = cut_frame_fits(CutFrame(cut.data, x.width), received[1].data, received[1].user)
+        assert wrong is None, wrong
+        assert received[2] == fresh, f"after the reset was sent {fresh}, came {received[2]}"
+        await x.quiet()
+    await _stop(dut)
+
+
 async def _read_reset(dut: Any, ratio: str) -> None:
     """The read side is reset in a frame: the rest of the frame being written is lost, the next one passes whole."""
     x = await Crossing(dut, ratio).start()
