@@ -549,7 +549,7 @@ def test_the_port_behind_the_bfm_accounts_for_every_frame(simulate: Callable[...
 
 def test_the_port_takes_a_frame_every_max_of_beats_and_four_cycles() -> None:
     rows = throughput.measure()
-    assert len(rows) == 2 * 143
+    assert len(rows) == 2 * 150
     assert [row for row in rows if not row.exact] == []
 
 
