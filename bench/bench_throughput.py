@@ -20,7 +20,8 @@ from tb.lib.clock import reset, start_clock
 from tb.native.bfm import FrameBfm
 from tb.native.harness import Harness, meta_words
 
-LENGTHS = (*range(60, 201), 1514, 9014)
+LENGTHS = (1, 16, 17, 32, 33, 48, 49, *range(60, 201), 1514, 9014)
+"""Those below 60 are no Ethernet frames; they show that a frame takes four cycles at least."""
 DIRECTIONS = {"rx": ("wire", "host"), "tx": ("host", "wire")}
 
 
@@ -49,7 +50,8 @@ async def frames_per_cycle(dut: Any) -> None:
         found[str(length)] = {}
         for name, (source, sink) in DIRECTIONS.items():
             assert np.array_equal(result.sinks[sink].data, data[name]), f"{name}, {length} B: bytes differ"
-            ends = {"in": result.sources[source].last, "out": result.sinks[sink].last}
+            # Frames of fewer than four beats are taken faster until the registers at the entry are full.
+            ends = {"in": result.sources[source].last[4:], "out": result.sinks[sink].last}
             found[str(length)][name] = {side: Counter(np.diff(cycles).tolist()) for side, cycles in ends.items()}
     (Path(os.environ["NICLOOP_RUN_DIR"]) / "throughput.json").write_text(json.dumps(found))
     harness.close()

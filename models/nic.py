@@ -286,13 +286,13 @@ class _Lane:
         first = self.entry + self.pipeline.before - 1
         last = self.end + self.pipeline.before - 1
         lost_beats, lost_frames = self.lost_before()
-        after, room = self.pipeline.after, depth - _ROOM_SLACK_BEATS
-        at_last = self.held(last + after)[1] + lost_beats + self.beats > room
-        # The beat before the last may have come much earlier than the last one, when more was held.
+        after = self.pipeline.after
+        # Beats come one a cycle at most, so the beat before the last came at the earliest so long after the first; the
+        # last may have come later, when less was held.
         early = np.minimum(first + np.maximum(self.beats - 2, 0), last)
-        before_last = self.held(early + after)[1] + lost_beats + self.beats - 1 > room
-        slots = self.held(first + after)[2] + lost_frames + 1 > frames - _ROOM_SLACK_FRAMES
-        return at_last | before_last | slots
+        full: Bool = self.held(early + after)[1] + lost_beats + self.beats > depth - _ROOM_SLACK_BEATS
+        slots: Bool = self.held(first + after)[2] + lost_frames + 1 > frames - _ROOM_SLACK_FRAMES
+        return full | slots
 
     def must_be_full(self, depth: int, frames: int) -> Bool:
         """True where the buffer certainly had no room for the frame's last beat, by the least that it can have held."""

@@ -423,8 +423,7 @@ def simulate(
     label = hashlib.sha256(repr((made.folder.name, tests, sorted((env or {}).items()))).encode()).hexdigest()[:8]
     name = f"{bench.rpartition('.')[2]}-{sim}-{seed}-{label}"
     folder = SIM_BUILD / "runs" / design.name.replace("/", "__") / name
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
@@ -446,10 +445,13 @@ def simulate(
     if tests is not None:
         environment["COCOTB_TEST_FILTER"] = "^.*\\.(" + "|".join(map(re.escape, tests)) + ")$"
     command = [*made.command, *_run_flags(made, seed)]
-    code = _execute(command, folder, environment, timeout_s)
-    outcomes = _outcomes(folder / "results.xml")
-    coverage_file = folder / "coverage.json"
-    coverage = json.loads(coverage_file.read_text()) if coverage_file.exists() else {}
+    with _lock(folder.with_suffix(".lock")):  # the same run may have been asked for twice at once
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        code = _execute(command, folder, environment, timeout_s)
+        outcomes = _outcomes(folder / "results.xml")
+        coverage_file = folder / "coverage.json"
+        coverage = json.loads(coverage_file.read_text()) if coverage_file.exists() else {}
     run = Run(made, bench, seed, folder, outcomes, coverage, code, _reproduce(sim, seed))
     for observe in OBSERVERS:
         observe(run)

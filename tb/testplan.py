@@ -277,12 +277,13 @@ def _base(nodeid: str) -> str:
 
 @dataclass(frozen=True)
 class Scope:
-    """The blocks whose part of the plan a session ran whole; None stands for all."""
+    """The blocks whose tests a session ran whole; None stands for everything."""
 
     blocks: frozenset[str] | None
 
-    def has(self, block: str) -> bool:
-        return self.blocks is None or block in self.blocks
+    def has(self, row: Row) -> bool:
+        """Whether all tests of a row were to run in this session."""
+        return self.blocks is None or (bool(row.tests) and all(map(self.has_test, row.tests)))
 
     def has_test(self, test: str) -> bool:
         """Whether a test (an id or a path that begins `tests/<block>/` or `tb/<block>/`) was to run in this session."""
@@ -380,12 +381,12 @@ def judge(root: Path, ran: Ran, scope: Scope, *, strict: bool) -> Verdict:
     verdict = Verdict(scope, strict, violations=list(plan.problems))
     ran_tests = set(ran.by_test) | benches.ran
     for row in plan.rows:
-        inside = scope.has(row.block)
+        inside = scope.has(row)
         if inside:
             verdict.violations += [
                 f"row {row.id}: no such test: {test}"
                 for test in row.tests
-                if scope.has_test(test) and test not in ran.collected and test not in benches.known
+                if test not in ran.collected and test not in benches.known
             ]
         elif not ran_tests.intersection(row.tests):
             continue
@@ -395,7 +396,7 @@ def judge(root: Path, ran: Ran, scope: Scope, *, strict: bool) -> Verdict:
             verdict.violations += _not_allowed(outcome, plan, strict)
         elif inside and outcome.status == "not run":
             verdict.violations += [f"row {row.id}: {reason}" for reason in outcome.reasons]
-        elif inside and outcome.status == "proven" and all(map(scope.has_test, row.tests)):
+        elif inside and outcome.status == "proven":
             verdict.violations += _uncovered(row, ran)
     named = {test for row in plan.rows for test in row.tests}
     loose = sorted((ran.collected | benches.known) - named)

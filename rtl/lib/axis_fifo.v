@@ -4,8 +4,9 @@
 //                  Latency 2 cycles after the first beat. A frame may be longer than DEPTH.
 // FRAME_MODE = 1   Stores and forwards: a frame is seen at the output only once it is held whole, so never a part
 //                  of one. Latency 2 cycles from the last beat's handshake to tvalid of the first beat.
-// Throughput       one beat a cycle, in and out, within a frame and from frame to frame, frames of one beat too: a
-//                  frame committed in time follows its predecessor's last beat in the very next cycle.
+// Throughput       one beat a cycle, in and out, within a frame and from frame to frame: a frame committed in time follows
+//                  its predecessor's last beat in the very next cycle. DEPTH = 2 and, for frames of one beat, FRAMES = 2
+//                  are too few for that: two of three cycles.
 //
 // Capacity. A beat is held from the cycle after its handshake at the input up to and with the cycle of its handshake at
 // the output (or until its frame is dropped); `level` is the number of beats held. At most DEPTH beats are held in all.

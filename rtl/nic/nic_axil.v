@@ -1,9 +1,9 @@
 // AXI4-Lite slave to register port.
 //
-// One request at a time. The address and the data of a write are taken as they come, in either order; a read and a write
-// that wait together take turns. While an answer waits for `rready` or `bready`, requests of the other kind go on, and
-// one more of its own kind is taken in. Low address bits 1:0 are ignored. A request that ends with `reg_error` is
-// answered DECERR, and a read of that kind gives 0.
+// One request at a time. The address and the data of a write are taken as they come, in either order. Reads and writes
+// take turns while both go on; of two that come at once the write is first. While an answer waits for `rready` or
+// `bready`, requests of the other kind go on, and one more of its own kind is taken in. Low address bits 1:0 are ignored.
+// A request that ends with `reg_error` is answered DECERR, and a read of that kind gives 0.
 //
 // Latency: `reg_req` rises 2 cycles after the last handshake of a request, the answer 1 cycle after `reg_ack`.
 // Throughput: one read or one write every 3 cycles where `reg_ack` comes in the cycle of `reg_req`.
@@ -82,10 +82,11 @@ reg rvalid_reg;
 reg [1:0] rresp_reg;
 reg [31:0] rdata_reg;
 
-// A request may start when its answer has somewhere to go; `write_reg` is the kind of the last one.
+// A request may start when its answer has somewhere to go. After one has ended, the next of its kind waits a cycle later
+// than one of the other kind may start: so none waits for two of the other kind.
 wire write_waits = aw_held_reg && w_held_reg && !bvalid_reg;
 wire read_waits = ar_held_reg && !rvalid_reg;
-wire start_write = !req_reg && write_waits && !(read_waits && write_reg);
+wire start_write = !req_reg && write_waits;
 wire start_read = !req_reg && read_waits && !start_write;
 
 wire end_write = req_reg && write_reg && reg_ack;

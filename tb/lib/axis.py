@@ -87,9 +87,11 @@ class AxisSource(BusDriver):
 
     ``append(frame)`` queues a frame; queued frames go out back to back. ``await send(frame)`` queues one and returns
     once its last beat has been taken. The frame's ``valid_cycle``, ``first_cycle`` and ``last_cycle`` are filled in, so
-    an ``AxisFrame`` is sent once. ``pause``: an iterator from ``tb.lib.pause`` that decides in which cycles a beat may be
-    offered first (a beat once offered stays).
+    an ``AxisFrame`` is sent once. ``pause``: an iterator from ``tb.lib.pause`` that decides in which cycles a beat may
+    be offered first (a beat once offered stays).
     """
+
+    _thread: Any
 
     def __init__(
         self,
@@ -264,6 +266,8 @@ class AxisMonitor(BusMonitor):
     promises a value, or a ``tkeep`` with a hole or with no bit, is an AssertionError.
     """
 
+    _thread: Any
+
     def __init__(
         self,
         entity: HierarchyObject,
@@ -299,7 +303,8 @@ class AxisMonitor(BusMonitor):
         """The next frame, waited for."""
         while not self._recvQ:
             await self._wait_event.wait()
-        return self._recvQ.popleft()
+        frame: AxisFrame = self._recvQ.popleft()
+        return frame
 
     def clear(self) -> None:
         """Forget a frame in progress and all that was received: for a reset."""

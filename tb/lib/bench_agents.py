@@ -232,7 +232,7 @@ class _AgentsTest(uvm_test):
     """A source agent, a sink agent and a passive one around the wire; a sequence of frames goes through."""
 
     def build_phase(self) -> None:
-        dut = cocotb.top
+        dut: Any = cocotb.top
         parent: uvm_component = self
         self.source = AxisAgent("source", parent, dut, "s_axis", dut.clk, Role.SOURCE)
         self.sink = AxisAgent("sink", parent, dut, "m_axis", dut.clk, Role.SINK, pause=PAUSES["random"](seeded("uvm")))
@@ -245,7 +245,7 @@ class _AgentsTest(uvm_test):
 
     async def run_phase(self) -> None:
         self.raise_objection()
-        dut = cocotb.top
+        dut: Any = cocotb.top
         await reset(dut.rst, dut.clk)
         rng = seeded("uvm", "frames")
         frames = [random_frame(rng, rng.randint(1, 70), dut) for _ in range(30)]

@@ -32,12 +32,17 @@ RATIOS = {
     "equal_shifted": (CORE_PS, CORE_PS, 1300),
     "plus_100ppm": (10000, 10001, 0),
     "minus_100ppm": (10001, 10000, 0),
+    "slow_reader": (2000, 14000, 500),
+    "slow_writer": (14000, 2000, 500),
 }
 lengths_seen = cover.point("axis_async_fifo.lengths", ["wire_to_core", "core_to_wire", "equal", "equal_shifted"])
-pauses_seen = cover.point("axis_async_fifo.pauses", [ratio for ratio in RATIOS if ratio != "equal_shifted"])
+pauses_seen = cover.point(
+    "axis_async_fifo.pauses", ["wire_to_core", "core_to_wire", "equal", "plus_100ppm", "minus_100ppm"]
+)
 rates_seen = cover.point("axis_async_fifo.rate", ["wire_to_core", "core_to_wire", "plus_100ppm", "equal"])
 resets_seen = cover.point(
-    "axis_async_fifo.reset", ["write_idle", "write_in_frame", "read_idle", "read_in_frame", "both", "cut_seen"]
+    "axis_async_fifo.reset",
+    ["write_idle", "write_in_frame", "read_idle", "read_in_frame", "both", "cut_seen", "last_beat_waits", "again"],
 )
 
 
@@ -257,7 +262,7 @@ async def _write_reset(dut: Any, ratio: str) -> None:
             written = x.checkers[0].beats - before
             x.reset_write(0)
             fresh = [x.frame(length) for length in (2 * x.width + 3, 1)]
-            received = []
+            received: list[AxisFrame] = []
             while not received or received[-1].meta != fresh[-1].meta:
                 received.append(await x.sink.recv())
             await x.quiet()
@@ -290,6 +295,29 @@ async def write_reset_ends_the_cut_frame_for_a_faster_reader(dut: Any) -> None:
     await _write_reset(dut, "core_to_wire")
 
 
+@test
+async def write_reset_waits_for_a_reader_that_stands_still(dut: Any) -> None:
+    """What was taken isn't lost, however long the reader stands still; the cut frame ends, the next ones pass."""
+    x = await Crossing(dut, "wire_to_core").start()
+    await x.collect([x.frame(1)])
+    for still in (20, 150, 400):
+        x.sink.pause = iter([False] * still + [True] * 4000)
+        await wait_cycles(dut.m_clk, 2)
+        whole, cut = x.frame(3 * x.width), x.frame(50 * x.width)
+        await wait_cycles(dut.s_clk, 12)
+        x.reset_write(1)
+        await wait_cycles(dut.s_clk, 1)
+        x.reset_write(0)
+        fresh = x.frame(2 * x.width + 1)
+        received = [await x.sink.recv() for _ in range(3)]
+        assert received[0] == whole, f"before the reset was sent {whole}, came {received[0]}"
+        wrong = cut_frame_fits(CutFrame(cut.data, x.width), received[1].data, received[1].user)
+        assert wrong is None, wrong
+        assert received[2] == fresh, f"after the reset was sent {fresh}, came {received[2]}"
+        await x.quiet()
+    await _stop(dut)
+
+
 async def _read_reset(dut: Any, ratio: str) -> None:
     """The read side is reset in a frame: the rest of the frame being written is lost, the next one passes whole."""
     x = await Crossing(dut, ratio).start()
@@ -309,7 +337,7 @@ async def _read_reset(dut: Any, ratio: str) -> None:
             await x.source.drained()
             await wait_cycles(dut.s_clk, 8)
             fresh = [x.frame(length) for length in (2 * x.width + 3, 1, 5 * x.width)]
-            received = []
+            received: list[AxisFrame] = []
             while not received or received[-1].meta != fresh[-1].meta:
                 received.append(await x.sink.recv())
             await x.quiet()
@@ -333,6 +361,97 @@ async def read_reset_discards_the_frame_being_written_by_a_slower_writer(dut: An
 
 
 @test
+async def read_reset_while_a_last_beat_waits_for_room_discards_that_beat(dut: Any) -> None:
+    """The FIFO is full when the read side is reset, and what the source offers is a last beat or one near it."""
+    x = await Crossing(dut, "core_to_wire").start()
+    await x.collect([x.frame(1)])
+    for beats in range(DEPTH - 1, DEPTH + BESIDE + 4):
+        x.sink.pause = repeat(False)
+        await wait_cycles(dut.m_clk, 2)
+        long = x.frame(beats * x.width)
+        await wait_cycles(dut.s_clk, 2 * DEPTH)
+        waits = long.last_cycle < 0
+        if waits and str(dut.s_axis_tlast.value) == "1":
+            resets_seen("last_beat_waits")
+        x.reset_read(1)
+        await wait_cycles(dut.m_clk, 2)
+        x.reset_read(0)
+        x.sink.pause = None
+        await x.source.drained()
+        await wait_cycles(dut.s_clk, 8)
+        await x.collect([x.frame(length) for length in (2 * x.width + 3, 1)])
+        await x.quiet()
+    await _stop(dut)
+
+
+def _made_of(sent: list[AxisFrame], out: AxisFrame, width: int) -> int:
+    """Index of the frame that ``out`` is, or the cut beginning of; -1 if of none."""
+    for index, frame in enumerate(sent):
+        if frame.meta == out.meta:
+            whole = out == frame
+            cut = cut_frame_fits(CutFrame(frame.data, width), out.data, out.user) is None
+            return index if whole or cut else -1
+    return -1
+
+
+async def _again_and_again(dut: Any, ratio: str, rounds: int) -> None:
+    """Resets of either side at random distances under traffic: what comes is whole, or bad and a beginning; in order.
+
+    When it is over, everything passes again.
+    """
+    x = await Crossing(dut, ratio).start()
+    for _ in range(rounds):
+        sent: list[AxisFrame] = []
+        received: list[AxisFrame] = []
+        x.sink.pause = PAUSES[x.rng.choice(("none", "random", "one_in"))](x.rng)
+        for _ in range(x.rng.randint(2, 6)):
+            sent += [x.frame(x.rng.randint(1, 6 * x.width)) for _ in range(x.rng.randint(0, 3))]
+            await wait_cycles(dut.s_clk, x.rng.choice((0, 1, 2, 5, 20, 70, 150)))
+            received += x.sink.frames
+            side = x.rng.choice((x.reset_write, x.reset_read))
+            clock = dut.s_clk if side == x.reset_write else dut.m_clk
+            if side == x.reset_write:
+                x.sink._recvQ.clear()
+            side(1)
+            await wait_cycles(clock, x.rng.randint(1, 3))
+            side(0)
+        # The write side may still hold back a beat for the read side's sake, or discard the frame that was cut.
+        await x.source.drained()
+        x.sink.pause = None
+        fresh = [x.frame(length) for length in (2 * x.width, 1, 3 * x.width + 1)]
+        while not received or received[-1].meta != fresh[-1].meta:
+            received.append(await x.sink.recv())
+        await x.quiet()
+        # The first fresh frame may be lost to a read reset that the write side has only just learnt of.
+        assert received[-2:] == fresh[-2:], f"after the resets came {received[-3:]}"
+        order = [_made_of([*sent, *fresh], out, x.width) for out in received]
+        assert -1 not in order, f"never sent: {received[order.index(-1)]}"
+        assert order == sorted(set(order)), f"frames came in the order {order}"
+        resets_seen("again")
+    await _stop(dut)
+
+
+@test
+async def resets_again_and_again_let_only_whole_or_bad_frames_through(dut: Any) -> None:
+    await _again_and_again(dut, "wire_to_core", 20)
+
+
+@test
+async def resets_again_and_again_to_a_faster_reader(dut: Any) -> None:
+    await _again_and_again(dut, "core_to_wire", 20)
+
+
+@test
+async def resets_again_and_again_with_a_reader_seven_times_slower(dut: Any) -> None:
+    await _again_and_again(dut, "slow_reader", 12)
+
+
+@test
+async def resets_again_and_again_with_a_writer_seven_times_slower(dut: Any) -> None:
+    await _again_and_again(dut, "slow_writer", 12)
+
+
+@test
 async def resets_of_both_sides_leave_nothing_behind(dut: Any) -> None:
     """In either order and overlap, in mid-frame: only what is sent afterwards comes out, or the cut frame's bad end."""
     x = await Crossing(dut, "wire_to_core").start()
@@ -349,7 +468,7 @@ async def resets_of_both_sides_leave_nothing_behind(dut: Any) -> None:
         await wait_cycles(dut.m_clk, abs(gap))
         second(0)
         fresh = [x.frame(length) for length in (3 * x.width, 1)]
-        received = []
+        received: list[AxisFrame] = []
         while not received or received[-1].meta != fresh[-1].meta:
             received.append(await x.sink.recv())
         await x.quiet()

@@ -41,6 +41,7 @@ class Demux:
         self.checkers = [ProtocolChecker(dut, name, self.clk, self.rst) for name in names]
         self.width = len(dut.s_axis_tdata) // 8
         self.drops: list[tuple[int, int]] = []
+        self._agents: list[Any] = [self.source, *self.sinks]
         cocotb.start_soon(self._watch())
 
     async def _watch(self) -> None:
@@ -101,10 +102,10 @@ class Demux:
         return self
 
     async def restart(self, cycles: int = 3) -> None:
-        for agent in (self.source, *self.sinks):
+        for agent in self._agents:
             agent.clear()
         await reset(self.rst, self.clk, cycles)
-        for agent in (self.source, *self.sinks):
+        for agent in self._agents:
             agent.clear()
         self.drops.clear()
 

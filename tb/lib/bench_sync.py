@@ -57,12 +57,19 @@ class Cells:
     async def _watch(self) -> None:
         dut, edge = self.dut, RisingEdge(self.dut.m_clk)
         await wait_cycles(dut.m_clk, 2)
+        held: str | None = None
         while True:
             await edge
             pulse, valid = str(dut.m_pulse.value), str(dut.m_valid.value)
             assert pulse in ("0", "1") and valid in ("0", "1"), f"m_pulse {pulse}, m_valid {valid}"
             if pulse == "1":
                 self.pulses.append(cycle(dut.m_clk))
+            if str(dut.m_rst.value) == "1":
+                held = None
+            elif valid == "1":
+                held = str(dut.m_data.value)
+            elif held is not None:
+                assert str(dut.m_data.value) == held, "m_data changed without m_valid"
             if valid == "1":
                 self.words.append(int(dut.m_data.value))
                 self.word_cycles.append(cycle(dut.m_clk))
@@ -124,6 +131,8 @@ async def sync_bit_follows_after_two_edges(dut: Any) -> None:
     """Changes at every phase of the clock: q changes once, after the second edge or, where edges meet, the third."""
     c = await Cells(dut, "core_to_wire").start()
     level = 0
+    dut.high_d.value = level
+    await wait_cycles(dut.m_clk, 5)
     for phase in range(0, WIRE_PS, 160):
         await RisingEdge(dut.m_clk)
         if phase:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cocotb_coverage.coverage import CoverCross, CoverItem, CoverPoint, coverage_db
+from cocotb_coverage.coverage import CoverPoint, coverage_db
 
 __all__ = ["Point", "bins", "cross", "export", "point"]
 
@@ -59,7 +59,7 @@ def bins() -> dict[str, int]:
     """Every bin declared so far with its hits."""
     found: dict[str, int] = {}
     for name, item in coverage_db.items():
-        if isinstance(item, (CoverPoint, CoverCross)) and isinstance(item, CoverItem):
+        if isinstance(item, CoverPoint):
             for label, hits in item.detailed_coverage.items():
                 found[f"{name}.{label}"] = hits
     return dict(sorted(found.items()))

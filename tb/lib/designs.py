@@ -1,23 +1,26 @@
 """The designs of block ``lib``: each module with the sets of parameters that are built.
 
-A key is ``module.set``. Sets in ``REGRESS`` are built in regress only; the others are what ``make test`` builds.
+A key is ``module.set``. Which sets only regress builds is said by the tests that launch them.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from tb.build import Design
 from tb.toolchain import ROOT
 
-__all__ = ["DESIGNS", "REGRESS", "current", "environment"]
+__all__ = ["DESIGNS", "current", "environment"]
 
 _RTL = ROOT / "rtl" / "lib"
 _TOPS = ROOT / "tb" / "lib" / "tops"
 _SVA = ROOT / "tb" / "lib" / "sva"
 
 
-def _design(module: str, parameters: dict[str, int | str], *, top: bool = False, more: tuple[str, ...] = ()) -> Design:
+def _design(
+    module: str, parameters: Mapping[str, int | str], *, top: bool = False, more: tuple[str, ...] = ()
+) -> Design:
     """``top``: the module is packed beyond what agents can drive, and stands in a top that unpacks it."""
     sources = [_RTL / f"{name}.v" for name in (*more, module)]
     sva = (_SVA / "axis_sva.sv", _SVA / f"{module}_bind.sv") if module.startswith("axis_") else ()
@@ -75,9 +78,6 @@ DESIGNS: dict[str, Design] = {
     "agents.no_sva": Design("lib/faulty_stream", "faulty_stream", (_TOPS / "faulty_stream.v",)),
 }
 """Every set of parameters."""
-
-REGRESS: frozenset[str] = frozenset()
-"""Keys that only regress builds."""
 
 
 def environment(key: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ of docs/architecture.md section 2 (AMBA 4 AXI4-Stream, IHI 0051A, sections 2.2.1
 from __future__ import annotations
 
 from collections import deque
+from typing import Any
 
 import cocotb
 from cocotb.handle import HierarchyObject, LogicObject
@@ -37,10 +38,13 @@ class ProtocolChecker:
         self.output = name.startswith("m_") if output is None else output
         self.beats = self.frames = self.stalls = 0
         self._clock, self._reset = clock, reset
-        for signal in ("tvalid", "tready", "tdata", "tkeep", "tlast"):
-            setattr(self, f"_{signal}", getattr(entity, f"{name}_{signal}"))
-        self._tuser = getattr(entity, f"{name}_tuser", None)
-        self._first = [getattr(entity, f"{name}_{s}") for s in ("meta", "dest") if hasattr(entity, f"{name}_{s}")]
+        required = ("tvalid", "tready", "tdata", "tkeep", "tlast")
+        signals: list[Any] = [getattr(entity, f"{name}_{signal}") for signal in required]
+        self._tvalid, self._tready, self._tdata, self._tkeep, self._tlast = signals
+        self._tuser: Any = getattr(entity, f"{name}_tuser", None)
+        self._first: list[Any] = [
+            getattr(entity, f"{name}_{s}") for s in ("meta", "dest") if hasattr(entity, f"{name}_{s}")
+        ]
         self._width = len(self._tdata) // 8
         self._task = cocotb.start_soon(self._run())
 
@@ -131,8 +135,8 @@ class LatencyChecker:
         self.beats = 0
         self._clock, self._reset, self._latency, self._frame_mode = clock, reset, latency, frame_mode
         self._sink = sink
-        self._in = [getattr(entity, f"{source}_{s}") for s in ("tvalid", "tready", "tlast")]
-        self._out = [getattr(entity, f"{sink}_{s}") for s in ("tvalid", "tready")]
+        self._in: list[Any] = [getattr(entity, f"{source}_{s}") for s in ("tvalid", "tready", "tlast")]
+        self._out: list[Any] = [getattr(entity, f"{sink}_{s}") for s in ("tvalid", "tready")]
         self._task = cocotb.start_soon(self._run())
 
     def stop(self) -> None:

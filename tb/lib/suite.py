@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 import cocotb
-from cocotb.handle import HierarchyObject, LogicObject
+from cocotb.handle import HierarchyObject
 from cocotb.triggers import ReadOnly, RisingEdge, Timer
 
 from models.lib import beat_count, first_out_cycle
@@ -74,7 +74,7 @@ class Harness:
 
     def __init__(
         self,
-        dut: HierarchyObject,
+        dut: Any,
         name: str,
         latency: int | Callable[[int], int],
         *,
@@ -84,10 +84,10 @@ class Harness:
         source: str = "s_axis",
         sink: str = "m_axis",
     ) -> None:
-        self.dut: Any = dut
+        self.dut = dut
         self.name = name
-        self.clk: LogicObject = self.dut.clk
-        self.rst: LogicObject = self.dut.rst
+        self.clk: Any = self.dut.clk
+        self.rst: Any = self.dut.rst
         self.frame_mode = frame_mode
         self.latency = latency if callable(latency) else lambda length: latency
         self.rng = seeded(name)

@@ -66,6 +66,13 @@ bool Path::closed() const {
     return in_flight_ == 0 && begun_ == source_.begun() && delivered_ == taken;
 }
 
+bool Path::runaway() const {
+    constexpr int64_t UNREPORTED = 4096;  // frames that may be out before their dispositions are
+    const int64_t taken = sink_.frames() - sink_base_;
+    if (!monitored_) return taken > source_.begun() - source_base_;
+    return taken > delivered_ + UNREPORTED;
+}
+
 std::string Path::state() const {
     const int64_t taken = sink_.frames() - sink_base_;
     std::string text = "path " + name_ + ": ";
@@ -149,6 +156,12 @@ void Harness::end_cycle() {
         activity_ = activity;
         moved_ = cycle_;
         done_ = fired_ || (!more && settled());
+        for (const auto& path : paths_) {
+            if (path->runaway()) fire("more frames come out than went in");
+        }
+        for (const auto& sink : sinks_) {
+            if (sink->endless()) fire("a frame does not end");
+        }
     } else if (!done_) {
         // Nothing moved in this cycle.
         if (waiting) moved_ = cycle_;
@@ -156,14 +169,15 @@ void Harness::end_cycle() {
         if (settled() || (quiet_ > 0 && still >= quiet_ && !more)) {
             done_ = true;
         } else if (watchdog_ > 0 && still >= watchdog_) {
-            fire();
+            fire("nothing moved for " + std::to_string(watchdog_) + " cycles");
         }
     }
     ++cycle_;
 }
 
-void Harness::fire() {
-    std::string what = "nothing moved for " + std::to_string(watchdog_) + " cycles";
+void Harness::fire(const std::string& why) {
+    if (fired_) return;
+    std::string what = why;
     for (const auto& source : sources_) what += "\n  " + source->state();
     for (const auto& sink : sinks_) what += "\n  " + sink->state();
     for (const auto& path : paths_) what += "\n  " + path->state();

@@ -41,6 +41,8 @@ public:
 
     // Everything that began is accounted for.
     bool closed() const;
+    // More came out than can have gone in: the device makes frames without end.
+    bool runaway() const;
     int64_t activity() const { return entries_ + dispositions_; }
     std::string state() const;
     PathLog take_log();
@@ -83,7 +85,8 @@ public:
     void push(int source, int64_t n, const uint8_t* data, const int64_t* offset, const uint32_t* user, const uint32_t* meta,
               const int64_t* earliest);
 
-    // Cycles in which nothing moves until the watchdog fires, and the harness says what is stuck. 0: never.
+    // Cycles in which nothing moves until the watchdog fires, and the harness says what is stuck. 0: never. It fires too
+    // when frames, or one frame, come out without end.
     void set_watchdog(int64_t cycles) { watchdog_ = cycles; }
     // Cycles in which nothing moves after which all is taken to be done, accounted for or not (for a device that drops
     // frames without a word). 0: never.
@@ -99,7 +102,7 @@ public:
 
 private:
     bool settled() const;
-    void fire();
+    void fire(const std::string& why);
 
     uint64_t seed_;
     int meta_words_;

@@ -20,6 +20,7 @@ namespace nicloop {
 constexpr int BEAT_BYTES = 16;
 constexpr uint32_t FULL_KEEP = 0xFFFF;
 constexpr uint32_t USER_MASK = 0x3FF;
+constexpr int64_t FRAME_BEATS_MAX = 65536;  // no device here makes a frame of 1 MiB
 constexpr int META_WORDS_MAX = 40;  // 1280 bits, the budget of models/meta.py
 
 // What stands on a stream beside tvalid and tready. `meta` counts on a first beat, `user` on a last one.
@@ -153,6 +154,7 @@ public:
     const std::string& name() const { return name_; }
     bool in_frame() const { return in_frame_; }
     bool pending() const { return pending_; }
+    bool endless() const { return frame_beats_ > FRAME_BEATS_MAX; }
     int64_t frames() const { return frames_; }          // frames taken whole
     int64_t beats() const { return beats_; }
     int64_t stalls() const { return stalls_; }          // cycles in which a beat waited for tready

@@ -47,17 +47,17 @@ class _PortTest(uvm_test):
         self.drop_objection()
 
 
-def port_test(body: Body) -> object:
+def test(body: Body) -> object:
     """A cocotb test of the name of ``body``."""
 
-    async def test(dut: HierarchyObject) -> None:
+    async def run(dut: HierarchyObject) -> None:
         members = {"bench_dut": dut, "bench_body": staticmethod(body), "bench_name": body.__name__}
         kind = type(f"{body.__name__}_uvm", (_PortTest,), members)
         await uvm_root().run_test(kind)
 
-    test.__name__ = test.__qualname__ = body.__name__
-    test.__doc__ = body.__doc__
-    return cocotb.test(timeout_time=4, timeout_unit="ms")(test)
+    run.__name__ = run.__qualname__ = body.__name__
+    run.__doc__ = body.__doc__
+    return cocotb.test(timeout_time=4, timeout_unit="ms")(run)
 
 
 def random_frames(env: PortEnv, count: int, longest: int = 300) -> list:
@@ -75,7 +75,7 @@ def codes(batch: Batch, outcome: Outcome, edge: Edge) -> list[int]:
     return outcome.code[batch.edge == edge].tolist()
 
 
-@port_test
+@test
 async def random_traffic_under_every_pause_generator_is_as_the_model_says(env: PortEnv) -> None:
     await env.start()
     for generator in PAUSES:
@@ -86,7 +86,7 @@ async def random_traffic_under_every_pause_generator_is_as_the_model_says(env: P
         await env.finish()
 
 
-@port_test
+@test
 async def random_pairs_of_pauses_change_nothing_but_cycles(env: PortEnv) -> None:
     await env.start()
     for _ in range(4):
@@ -97,7 +97,7 @@ async def random_pairs_of_pauses_change_nothing_but_cycles(env: PortEnv) -> None
         await env.finish()
 
 
-@port_test
+@test
 async def an_isolated_frame_has_the_latency_that_the_model_states(env: PortEnv) -> None:
     await env.start()
     model = NicPortModel()
@@ -110,7 +110,7 @@ async def an_isolated_frame_has_the_latency_that_the_model_states(env: PortEnv) 
             assert took == expected, f"{length} bytes, {DIRECTIONS[edge]}: {took} cycles, must be {expected}"
 
 
-@port_test
+@test
 async def back_to_back_frames_of_each_length_come_out_without_a_bubble(env: PortEnv) -> None:
     await env.start()
     for length in (48, 49, 60, 64, 65, 80, 81, 128, 200):
@@ -125,7 +125,7 @@ async def back_to_back_frames_of_each_length_come_out_without_a_bubble(env: Port
             assert len(batch) == 12
 
 
-@port_test
+@test
 async def a_reset_in_mid_frame_loses_only_what_was_in_the_port(env: PortEnv) -> None:
     """Resets while a frame enters or leaves on either direction; traffic after each is whole again."""
     await env.start()
@@ -164,7 +164,7 @@ async def _mid_frame(dut: HierarchyObject, stream: str, rng: Random) -> None:
     raise AssertionError(f"{stream}: no frame to be cut")
 
 
-@port_test
+@test
 async def a_bad_frame_is_dropped_with_its_reason_and_its_neighbours_pass(env: PortEnv) -> None:
     await env.start()
     for edge in Edge:
@@ -178,7 +178,7 @@ async def a_bad_frame_is_dropped_with_its_reason_and_its_neighbours_pass(env: Po
         assert codes(batch, outcome, edge) == wanted
 
 
-@port_test
+@test
 async def a_frame_above_max_frame_ends_as_oversize_and_the_next_passes(env: PortEnv) -> None:
     config = NicConfig()
     await env.start(replace(config, ports=tuple(replace(port, max_frame=512) for port in config.ports)))
@@ -192,7 +192,7 @@ async def a_frame_above_max_frame_ends_as_oversize_and_the_next_passes(env: Port
         assert codes(batch, outcome, edge) == wanted
 
 
-@port_test
+@test
 async def a_direction_that_is_disabled_drops_its_frames_and_leaves_the_other_alone(env: PortEnv) -> None:
     control = PORT["nic.control"].address
     for disabled in Edge:
@@ -219,7 +219,7 @@ async def a_direction_that_is_disabled_drops_its_frames_and_leaves_the_other_alo
         assert codes(batch, outcome, disabled) == [Code.DELIVERED]
 
 
-@port_test
+@test
 async def a_stalled_host_overflows_rx_buffer_and_no_frame_is_lost_without_a_word(env: PortEnv) -> None:
     """More than the buffer holds, in beats and in frames; the model finds each drop justified by what it held."""
     await env.start()
@@ -236,7 +236,7 @@ async def a_stalled_host_overflows_rx_buffer_and_no_frame_is_lost_without_a_word
     assert 2048 - 95 <= peak <= 2048, f"rx_buffer peaked at {peak} of 2048 beats"
 
 
-@port_test
+@test
 async def a_stalled_wire_pushes_back_on_the_host_and_loses_nothing(env: PortEnv) -> None:
     await env.start()
     env.outlets[Edge.HOST].bus.pause = iter(lambda: False, True)
@@ -252,7 +252,7 @@ async def a_stalled_wire_pushes_back_on_the_host_and_loses_nothing(env: PortEnv)
     assert set(codes(batch, outcome, Edge.HOST)) == {Code.DELIVERED}
 
 
-@port_test
+@test
 async def the_wire_edge_waits_only_for_frames_below_four_beats(env: PortEnv) -> None:
     """Nothing behind `rx_buffer` pushes back on the wire; a frame of one to three beats takes four cycles."""
     await env.start()
@@ -271,7 +271,7 @@ async def the_wire_edge_waits_only_for_frames_below_four_beats(env: PortEnv) -> 
         await env.finish()
 
 
-@port_test
+@test
 async def registers_answer_right_under_traffic(env: PortEnv) -> None:
     """Identification, scratch and counters while frames pass; an address without a register gives an error."""
     await env.start()
@@ -299,7 +299,7 @@ async def registers_answer_right_under_traffic(env: PortEnv) -> None:
     await env.finish()
 
 
-@port_test
+@test
 async def counters_equal_the_dispositions_over_many_plays(env: PortEnv) -> None:
     """`finish` compares every counter with the sum of what the monitors saw, from play to play."""
     await env.start()
@@ -315,7 +315,7 @@ async def counters_equal_the_dispositions_over_many_plays(env: PortEnv) -> None:
         assert sum(ends) == total[edge] == await env.read64(f"nic.{way}_frames_in")
 
 
-@port_test
+@test
 async def every_length_from_1_to_200_passes_in_both_directions(env: PortEnv) -> None:
     await env.start()
     lengths = list(range(1, 201))
@@ -329,7 +329,7 @@ async def every_length_from_1_to_200_passes_in_both_directions(env: PortEnv) -> 
     assert all(checker.frames >= 200 for checker in env.checkers.values())
 
 
-@port_test
+@test
 async def lengths_around_each_boundary_and_the_longest_frame_pass(env: PortEnv) -> None:
     await env.start()
     for edge in Edge:

@@ -33,6 +33,7 @@ __all__ = [
     "SHRINK_TRIES",
     "Item",
     "Verdict",
+    "as_told",
     "draw_profiles",
     "is_failure",
     "load_item",
@@ -70,10 +71,23 @@ class Item:
     paced: bool = True
     config: NicConfig | None = None
     """Programmed instead of the job's, where the capture brings one."""
+    cut: Fault | None = None
+    """A reset in mid-frame."""
+
+    doubled: bool = False
+    """The second half of the frames is the first half again, at the other edge."""
 
     def part(self, index: Sequence[int]) -> Item:
         """The same with some of its frames only, in order."""
-        return replace(self, frames=self.frames.select(np.asarray(index, np.int64)))
+        return replace(self, frames=self.frames.select(np.asarray(index, np.int64)), doubled=False)
+
+    def words(self, mismatch: Mismatch) -> str:
+        """A difference, with the direction and the number that its frame has in the capture (from 0)."""
+        if mismatch.frame < 0:
+            return str(mismatch)
+        way = DIRECTIONS[Edge(int(self.frames.edge[mismatch.frame]))]
+        number = mismatch.frame % (len(self.frames) // 2) if self.doubled else mismatch.frame
+        return f"{way} {replace(mismatch, frame=number)}"
 
 
 @dataclass
@@ -99,9 +113,9 @@ class Verdict:
         """The first difference: frame, offset, expected, got."""
         if self.ended:
             return self.ended
-        first = next((m for m in self.mismatches if m.what.startswith("byte")), self.mismatches[0])
-        way = f"{DIRECTIONS[Edge(int(item.frames.edge[first.frame]))]} " if first.frame >= 0 else ""
-        return f"{way}{first}"
+        # What names a byte says most, then what names a frame.
+        first = min(self.mismatches, key=lambda m: (not m.what.startswith("byte"), m.frame < 0))
+        return item.words(first)
 
 
 def stimulus(frames: Batch) -> Batch:
@@ -133,6 +147,8 @@ async def _once(target: Target, item: Item, config: NicConfig) -> Verdict:
     if FaultKind.BACK_PRESSURE in target.capabilities.faults:
         for edge, profile in item.profiles.items():
             await target.inject(Fault.back_pressure(edge, profile))
+    if item.cut is not None and item.cut.kind in target.capabilities.faults:
+        await target.inject(item.cut)
     batch = paced(item.frames) if item.paced else item.frames
     try:
         outcome = await target.play(batch)
@@ -194,7 +210,7 @@ async def play_item(
         return result, None
     result.failure = {
         "first": verdict.words(item),
-        "mismatches": [str(mismatch) for mismatch in verdict.mismatches[:KEPT_MISMATCHES]],
+        "mismatches": [item.words(mismatch) for mismatch in verdict.mismatches[:KEPT_MISMATCHES]],
     }
     if tries == 0:
         return result, item
@@ -234,11 +250,29 @@ def load_item(path: Path, name: str, seed: int, most_beats: int | None = None) -
         profiles = {Edge[edge.upper()]: profile for edge, profile in kept["profiles"].items()}
         frames = replace(frames, time_ns=np.zeros(len(frames), np.int64), flags=np.zeros(len(frames), np.uint8))
         config = NicConfig.load(path.with_suffix(".toml"))
-        return Item(name, frames, profiles, len(frames), kept["paced"], config), notice
+        cut = Fault(**kept["cut"] | {"edge": Edge(kept["cut"]["edge"])}) if kept["cut"] else None
+        return Item(name, frames, profiles, len(frames), kept["paced"], config, cut), notice
     whole = len(frames)
     if most_beats is not None:
         frames = frames.select(slice(0, max(1, int(np.searchsorted(np.cumsum(2 * frames.beats), most_beats, "right")))))
-    return Item(name, stimulus(frames), draw_profiles(seed, name), whole), notice
+    return Item(name, stimulus(frames), draw_profiles(seed, name), whole, doubled=True), notice
+
+
+def as_told(item: Item, entry: Mapping[str, Any], seed: int) -> Item:
+    """The item with the profile and the reset that a job's entry asks for.
+
+    "profile": the name of the one for both edges. "reset": true for a reset in mid-frame, drawn from the seed.
+    """
+    if "profile" in entry:
+        item = replace(item, profiles=dict.fromkeys(Edge, entry["profile"]))
+    if entry.get("reset"):
+        random = Random(f"{seed} {item.name} reset")
+        edge = random.choice(list(Edge))
+        beats = item.frames.beats[item.frames.edge == edge]
+        frame = random.randrange(len(beats))
+        after = random.randint(1, max(1, int(beats[frame]) - 1))
+        item = replace(item, cut=Fault.reset(edge, frame=frame, after_beats=after))
+    return item
 
 
 def write_failure(folder: Path, item: Item, config: NicConfig, seed: int, result: CaptureResult) -> Path:
@@ -253,6 +287,7 @@ def write_failure(folder: Path, item: Item, config: NicConfig, seed: int, result
         "seed": seed,
         "profiles": {edge.name.lower(): profile for edge, profile in item.profiles.items()},
         "paced": item.paced,
+        "cut": asdict(item.cut) if item.cut is not None else None,
         "failure": result.failure,
     }
     path.with_suffix(".json").write_text(json.dumps(note, indent=1) + "\n")
@@ -266,6 +301,7 @@ async def play_job(target: Target, task: Mapping[str, Any], config: NicConfig, f
             name = entry["name"]
             try:
                 item, notice = load_item(Path(entry["path"]), name, task["seed"], task["most_beats"])
+                item = as_told(item, entry, task["seed"])
             except CaptureError as error:
                 results.write(json.dumps(asdict(CaptureResult(name, notice=str(error)))) + "\n")
                 continue

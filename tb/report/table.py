@@ -15,7 +15,7 @@ from rich.text import Text
 
 __all__ = ["CaptureResult", "Latency", "console", "print_captures"]
 
-PLAIN_WIDTH = 120
+PLAIN_WIDTH = 140
 """Columns of a table that goes into a pipe."""
 _REST = 84
 """Columns that a table needs beside the names of captures."""

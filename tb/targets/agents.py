@@ -345,6 +345,12 @@ class AgentsEngine:
                 t.frame.valid_cycle >= 0 and t.frame.last_cycle < 0 for t in way.open.values()
             ):
                 return f"s_axis_{edge.name.lower()}", f"a beat waits for tready, {way.source.pending} frames behind it"
+            outlet = f"m_axis_{edge.opposite.name.lower()}"
+            if (
+                getattr(self.dut, f"{outlet}_tvalid").value == _ONE
+                and getattr(self.dut, f"{outlet}_tready").value != _ONE
+            ):
+                return outlet, "a beat waits for tready, which the sink keeps at 0"
             if way.reported:
                 return f"m_axis_{edge.opposite.name.lower()}", (
                     f"{len(way.reported)} frames were reported delivered and did not come out"

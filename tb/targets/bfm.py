@@ -70,7 +70,7 @@ def _stuck_stream(text: str) -> str:
     """Name of the port's stream at which the harness's words say that frames stopped."""
     for pattern, name in (
         (r"source (\w+): stuck", "s_axis_{}"),
-        (r"sink (\w+): stuck", "m_axis_{}"),
+        (r"sink (\w+): (?:stuck|a beat waits)", "m_axis_{}"),
         (r"path (\w+): (?!0 frames without)\d+ frames without a disposition", "{}_disp"),
     ):
         if found := re.search(pattern, text):
@@ -271,6 +271,8 @@ class BfmEngine:
             delivered = frames[local[path.code[known] == Code.DELIVERED]]
             origin = np.full(len(sink), -1, np.int64)
             origin[: len(delivered)] = delivered[: len(sink)]
+            # Reported delivered and still behind the exit when a reset came.
+            columns.code[delivered[len(sink) :]], columns.queue[delivered[len(sink) :]] = Code.RESET, 0
             self._settle(batch, frames, sink.frame, origin, len(delivered), columns)
             if edge == Edge.WIRE:
                 origin = _by_number(origin, field_of(sink.meta, "seq"), frames, path.seq[known], local)

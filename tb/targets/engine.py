@@ -71,7 +71,8 @@ class CameOut:
 
 @dataclass(frozen=True)
 class Gone:
-    """A frame that was in the port at a reset and whose end was not reported. ``queue``: the one it was sent with."""
+    """A frame that was in the port at a reset: its end was not reported, or it was reported delivered and never came
+    out (it stood behind the exit that reports it). ``queue``: the one it was sent with."""
 
     index: int
     data: bytes
@@ -88,15 +89,18 @@ def settle(came_out: Iterable[CameOut], gone: Sequence[Gone]) -> list[CameOut]:
     it), else reset. Returns the former with their source.
     """
     out, left = list(came_out), list(gone)
+    delivered: set[int] = set()
     for came in out:
         for position, frame in enumerate(left):
             if not frame.bad and frame.data == came.data:
                 came.source = frame.index
                 frame.fate.code, frame.fate.queue = Code.DELIVERED, frame.queue
                 del left[: position + 1]
+                delivered.add(frame.index)
                 break
     for frame in gone:
-        frame.fate.code = frame.fate.code or Code.RESET
+        if frame.index not in delivered:
+            frame.fate.code, frame.fate.queue = Code.RESET, 0
     return out
 
 

@@ -364,6 +364,36 @@ def test_frames_that_a_reset_meets_are_lost_and_the_others_stay_exact(seed: int,
         assert not found, told(found)
 
 
+def test_frames_lost_in_a_full_buffer_explain_the_drops_before_the_reset() -> None:
+    """Nobody knows when a lost frame would have left, so it may have held its room until the reset."""
+    drops = 0
+    for seed in range(6):
+        rng = random.Random(seed)
+        batch = traffic(rng, Edge.WIRE, 120, (1, 12))
+        outcome = run(batch, Edge.WIRE, rng, lambda cycle: cycle >= 700, depth=64, resets=(500,))
+        lost = np.flatnonzero(outcome.code == Code.RESET)
+        drops += int((outcome.code[: lost[-1]] == Code.RX_BUFFER_FULL).sum())
+        found = NicPortModel(rx_buffer_beats=64).check(batch, outcome)
+        assert not found, told(found)
+    assert drops > 50
+
+
+def test_short_frames_that_met_a_full_transmit_buffer_may_be_late_until_the_port_was_empty() -> None:
+    """A stall behind the ingress bunches what stands before the buffer; when it is over, nothing tells how."""
+    late = 0
+    for seed in range(12):
+        rng = random.Random(seed)
+        batch = traffic(rng, Edge.HOST, 120, (1, 1))
+        outcome = run(batch, Edge.HOST, rng, lambda cycle: cycle % 400 > 220, gap=0.1, slots=16)
+        found = NicPortModel(buffer_frames=16).check(batch, outcome)
+        assert not found, told(found)
+        lane = _Lane.of(batch, outcome, Edge.HOST)
+        sent = lane.delivered
+        late += int((lane.first_out[sent] != lane.expected_first_out()[sent]).sum())
+        assert not lane.disturbed(2048, 16).all()
+    assert late > 100
+
+
 def test_both_directions_of_one_play_are_checked_apart(seed: int) -> None:
     rng = random.Random(seed)
     parts = [traffic(rng, edge, 40, (1, 9)) for edge in Edge]
@@ -905,4 +935,5 @@ def test_time_goes_on_by_the_increment_in_every_cycle_of_a_play() -> None:
 
 
 def test_the_pipelines_are_those_of_the_architecture() -> None:
-    assert (RX.after_last, TX.after_last) == (13, 10)
+    assert (RX.before, RX.buffer, RX.after, RX.after_last) == (8, 2, 3, 13)
+    assert (TX.before, TX.buffer, TX.after, TX.after_last) == (6, 2, 2, 10)

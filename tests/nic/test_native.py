@@ -44,9 +44,10 @@ def lib() -> Any:
 class Stepper:
     """Plays simulator: one source and one sink, a step of each a cycle, through the C ABI."""
 
-    def __init__(self, lib: Any, *, monitored: bool = False, seed: int = 0) -> None:
+    def __init__(self, lib: Any, *, monitored: bool = False, path: bool = True) -> None:
         self.lib = lib
-        self.harness = Harness(["in"], ["out"], {"path": ("in", "out", monitored)}, seed=seed, lib=lib)
+        paths = {"path": ("in", "out", monitored)} if path else {}
+        self.harness = Harness(["in"], ["out"], paths, lib=lib)
         self.handle = self.harness._handle
         self.data = (ctypes.c_uint32 * 4)()
         self.meta = (ctypes.c_uint32 * self.harness.meta_words)()
@@ -281,8 +282,8 @@ def test_pushes_that_do_not_fit_are_refused(lib: Any) -> None:
 
 
 def open_sink(lib: Any) -> Stepper:
-    """A sink that is ready."""
-    stepper = Stepper(lib)
+    """A sink that is ready, for frames that come from nowhere."""
+    stepper = Stepper(lib, path=False)
     assert stepper.idle() & 1
     return stepper
 
@@ -442,6 +443,52 @@ def test_the_watchdog_says_which_path_lost_frames(lib: Any) -> None:
     assert "the oldest is frame 1, seq 0" in text
 
 
+@pytest.mark.parametrize(("delivered", "came_out"), [(1, 0), (0, 1), (1, 2)])
+def test_a_frame_reported_delivered_that_does_not_come_out_is_a_loss_and_the_reverse_too(
+    lib: Any, delivered: int, came_out: int
+) -> None:
+    stepper = Stepper(lib, monitored=True)
+    stepper.harness.set_watchdog(50)
+    stepper.idle()
+    stepper.push([16])
+    for _ in range(2):
+        stepper.source()
+        stepper.end()
+    stepper.lib.step_entry(stepper.handle, 0, 0)
+    stepper.lib.step_disposition(stepper.handle, 0, 0, Code.DELIVERED if delivered else Code.BAD_FRAME, 0)
+    for _ in range(came_out):
+        stepper.beat(last=True)
+    for _ in range(100):
+        stepper.idle()
+    assert stepper.harness.fired
+    assert f"{delivered} reported delivered, {came_out} came out" in stepper.harness.errors
+
+
+def test_a_device_that_makes_frames_without_end_is_stopped(lib: Any) -> None:
+    stepper = Stepper(lib)
+    stepper.idle()
+    stepper.push([16])
+    stepper.source()
+    stepper.end()
+    stepper.source()
+    stepper.beat(last=True)
+    assert stepper.harness.done and not stepper.harness.fired
+    stepper.beat(last=True)
+    assert stepper.harness.done and stepper.harness.fired
+    assert "more frames come out than went in" in stepper.harness.errors
+    assert stepper.harness.error_count == 1
+
+
+def test_a_frame_without_end_is_stopped(lib: Any) -> None:
+    stepper = open_sink(lib)
+    stepper.push([16])
+    data, words = (ctypes.c_uint32 * 4)(), (ctypes.c_uint32 * stepper.harness.meta_words)()
+    for _ in range(65537):
+        stepper.lib.step_sink(stepper.handle, 0, 1, FULL, data, words)
+        stepper.lib.step_end(stepper.handle, 0)
+    assert stepper.harness.fired and "a frame does not end" in stepper.harness.errors
+
+
 def test_a_source_that_waits_for_its_time_is_not_stuck(lib: Any) -> None:
     stepper = Stepper(lib)
     stepper.harness.set_watchdog(100)
@@ -502,7 +549,7 @@ def test_the_port_behind_the_bfm_accounts_for_every_frame(simulate: Callable[...
 
 def test_the_port_takes_a_frame_every_max_of_beats_and_four_cycles() -> None:
     rows = throughput.measure()
-    assert len(rows) == 2 * 143
+    assert len(rows) == 2 * 150
     assert [row for row in rows if not row.exact] == []
 
 
