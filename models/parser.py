@@ -14,6 +14,9 @@ moves ``_Walk.decided`` to the beat that holds the part's last byte. ``a(i)``, t
   a fifth extension header; a BTH that the UDP  ``a(i) = a(i-1)`` likewise
   length has no room for; NAT-T with 0, 2 or 3
   bytes of payload
+
+The walk has ``parse_bytes / 16 + 2`` turns: a chain that leads on behind the last turn is ``too_deep``, and the layer
+that has no turn is no entry of ``layers``.
 """
 
 from __future__ import annotations
@@ -44,6 +47,7 @@ __all__ = [
     "first_out_of_arrivals",
     "l4_checksum",
     "last_out",
+    "last_turn",
     "latency",
     "ones_complement_sum",
 ]
@@ -264,10 +268,14 @@ class _Failed(Exception):
         self.code = code
 
 
+class _OutOfTurns(Exception):
+    """There is no turn left for the next layer."""
+
+
 class _Walk:
     """One frame's way through the header chain. ``pos`` is the first byte of the layer in hand."""
 
-    __slots__ = ("decided", "end", "frame", "parse_bytes", "parsed", "pos")
+    __slots__ = ("decided", "end", "frame", "parse_bytes", "parsed", "pos", "turn")
 
     def __init__(self, frame: bytes, parse_bytes: int) -> None:
         self.frame = frame
@@ -275,6 +283,8 @@ class _Walk:
         self.parsed = Parsed()
         self.pos = 0
         self.decided = 0
+        self.turn = 0
+        """t(i) of the last layer that was decided."""
         self.end = _UNBOUNDED
         """``l3_end`` for the layers above IP."""
 
@@ -285,6 +295,13 @@ class _Walk:
         except _Failed as failure:
             self.parsed.parse_code = int(failure.code)
             self.done()
+        except _OutOfTurns:
+            self.parsed.parse_code = int(Code.TOO_DEEP)
+
+    def begin(self) -> None:
+        """The chain leads to another layer: is there a turn for it?"""
+        if self.turn == last_turn(self.parse_bytes):
+            raise _OutOfTurns
 
     def ask(self, n: int, truncated: Code) -> None:
         """Ask for bytes ``pos .. pos+n-1`` of the layer: is there room?"""
@@ -299,8 +316,9 @@ class _Walk:
         self.decided = (end - 1) // BEAT_BYTES
 
     def done(self) -> None:
-        """The layer in hand is decided."""
+        """The layer in hand is decided: t(i) = max(t(i-1) + 1, a(i) + 1)."""
         self.parsed.layers.append(self.decided)
+        self.turn = max(self.turn, self.decided) + 1
 
     def _chain(self) -> None:
         self._ethernet()
@@ -322,6 +340,7 @@ class _Walk:
 
     def _ethernet(self) -> None:
         """802.3 clause 3.1.1: destination, source, type or length; 802.1Q clause 9: up to two tags before the type."""
+        self.begin()
         self.ask(14, Code.L2_TRUNCATED)
         high, low, src_high, src_low, ethertype = unpack_from(">HIHIH", self.frame)
         tags: list[tuple[int, int]] = []
@@ -348,6 +367,7 @@ class _Walk:
 
     def _mac_control(self) -> None:
         """802.3 clause 31.4.1: opcode."""
+        self.begin()
         self.ask(2, Code.L3_TRUNCATED)
         self.parsed.mac_control = 1
         (self.parsed.mac_opcode,) = unpack_from(">H", self.frame, self.pos)
@@ -357,6 +377,7 @@ class _Walk:
 
     def _ipv4(self) -> None:
         """RFC 791 section 3.1."""
+        self.begin()
         self.ask(20, Code.L3_TRUNCATED)
         version_ihl, tos, total_length, _, flags_offset, ttl, protocol, _, src, dst = unpack_from(
             ">BBHHHBBHII", self.frame, self.pos
@@ -389,6 +410,7 @@ class _Walk:
 
     def _ipv6(self) -> None:
         """RFC 8200 section 3."""
+        self.begin()
         self.ask(40, Code.L3_TRUNCATED)
         first, payload_length, next_header, hop_limit = unpack_from(">IHBB", self.frame, self.pos)
         if first >> 28 != 6:
@@ -410,6 +432,7 @@ class _Walk:
         parsed = self.parsed
         count = 0
         while not parsed.frag_offset and self._is_extension(parsed.protocol):
+            self.begin()
             if count == MOST_EXTENSIONS:
                 raise _Failed(Code.TOO_DEEP)
             self._extension(parsed.protocol)
@@ -458,6 +481,7 @@ class _Walk:
         elif protocol == Protocol.ICMPV6 and kind == L3Kind.IPV6:
             self._icmp(L4Kind.ICMPV6)
         elif protocol == Protocol.ESP:
+            self.begin()
             self.ask(8, Code.L4_TRUNCATED)
             self._set_layer4(L4Kind.ESP, 8)
             self._esp(self.parsed.l4_offset)
@@ -471,6 +495,7 @@ class _Walk:
 
     def _tcp(self) -> None:
         """RFC 9293 section 3.1."""
+        self.begin()
         self.ask(20, Code.L4_TRUNCATED)
         src_port, dst_port, offset_flags = unpack_from(">HH8xH", self.frame, self.pos)
         size = (offset_flags >> 12) * 4
@@ -485,6 +510,7 @@ class _Walk:
 
     def _udp(self) -> None:
         """RFC 768; what rides in it: RoCEv2 (IB annex A17), ESP and IKE (RFC 3948)."""
+        self.begin()
         self.ask(8, Code.L4_TRUNCATED)
         src_port, dst_port, length = unpack_from(">HHH", self.frame, self.pos)
         parsed = self.parsed
@@ -501,6 +527,7 @@ class _Walk:
 
     def _icmp(self, kind: L4Kind) -> None:
         """RFC 792, RFC 4443 section 2.1."""
+        self.begin()
         self.ask(8, Code.L4_TRUNCATED)
         self.parsed.icmp_type, self.parsed.icmp_code = self.frame[self.pos], self.frame[self.pos + 1]
         self._set_layer4(kind, 8)
@@ -514,6 +541,7 @@ class _Walk:
 
     def _bth(self) -> None:
         """IB volume 1 section 9.2: the base transport header."""
+        self.begin()
         parsed = self.parsed
         if parsed.udp_length < 20:
             raise _Failed(Code.BTH_TRUNCATED)
@@ -531,6 +559,7 @@ class _Walk:
 
     def _nat_traversal(self, payload: int) -> None:
         """RFC 3948 section 2: 2.1 ESP in UDP, 2.2 IKE behind the non-ESP marker, 2.3 keepalive."""
+        self.begin()
         parsed = self.parsed
         if payload == 1:
             self.ask(1, Code.ESP_TRUNCATED)
@@ -589,6 +618,11 @@ def l4_checksum(frame: bytes, parsed: Parsed, bad: int) -> ChecksumVerdict:
 
 
 # Time (docs/parser.md)
+
+
+def last_turn(parse_bytes: int) -> int:
+    """The largest t(i) that the walk has a turn for."""
+    return parse_bytes // BEAT_BYTES + 2
 
 
 def first_out_of_arrivals(layers: Sequence[int], arrivals: Sequence[int], previous_last_out: int = -1) -> int:

@@ -28,6 +28,7 @@ from models.parser import (
     NatT,
     ParserModel,
     Protocol,
+    last_turn,
 )
 
 __all__ = ["MOST_LAYERS", "parse_batch"]
@@ -100,6 +101,7 @@ class _Walk:
         n = last - first
         self.columns = columns
         self.parse_bytes = parse_bytes
+        self.last_turn = last_turn(parse_bytes)
         low = int(batch.offset[first]) & ~1
         high = int(batch.offset[last])
         data = batch.data[low : high + _MARGIN + parse_bytes]
@@ -173,6 +175,13 @@ class _Walk:
         self.count[index] += 1
         self.time[index] = np.maximum(self.time[index], beat) + 1
 
+    def begin(self, index: Int64) -> Int64:
+        """The frames among these, whose chain leads to another layer, that have a turn for it. The others fail."""
+        late: Bools = self.time[index] == self.last_turn
+        self.columns["parse_code"][index[late]] = int(Code.TOO_DEEP)
+        in_time: Int64 = index[~late]
+        return in_time
+
     def _chain(self) -> None:
         index = self._ethernet(np.arange(len(self.start)))
         ethertype = self.get("ethertype", index)
@@ -186,6 +195,7 @@ class _Walk:
     # Link layer
 
     def _ethernet(self, index: Int64) -> Int64:
+        index = self.begin(index)
         index = index[self.ask(index, 14, Code.L2_TRUNCATED)]
         raw = self.read(index, 22)
         size = np.full(len(index), 14, np.int64)
@@ -222,6 +232,7 @@ class _Walk:
         return index
 
     def _mac_control(self, index: Int64) -> None:
+        index = self.begin(index)
         index = index[self.ask(index, 2, Code.L3_TRUNCATED)]
         self.set(index, mac_control=1, mac_opcode=_number(self.read(index, 2), 0, 2))
         self.done(index)
@@ -239,6 +250,7 @@ class _Walk:
         return left
 
     def _ipv4(self, index: Int64) -> Int64:
+        index = self.begin(index)
         index = index[self.ask(index, 20, Code.L3_TRUNCATED)]
         raw = self.read(index, 20)
         size = (raw[:, 0] & 15).astype(np.int64) * 4
@@ -282,6 +294,7 @@ class _Walk:
         return index
 
     def _ipv6(self, index: Int64) -> Int64:
+        index = self.begin(index)
         index = index[self.ask(index, 40, Code.L3_TRUNCATED)]
         raw = self.read(index, 40)
         left = self._refuse(index, (raw[:, 0] >> 4 != 6, Code.BAD_IP_VERSION))
@@ -313,7 +326,7 @@ class _Walk:
             protocol = columns["protocol"][index]
             extension = _IS_EXTENSION[columns["l3_kind"][index], protocol]
             through.append(index[~extension])
-            index = index[extension]
+            index = self.begin(index[extension])
             if count == MOST_EXTENSIONS:
                 self.fail(index, Code.TOO_DEEP)
             else:
@@ -351,7 +364,7 @@ class _Walk:
         self._udp(index[protocol == Protocol.UDP])
         self._icmp(index[(protocol == Protocol.ICMP) & (kind == L3Kind.IPV4)], L4Kind.ICMP)
         self._icmp(index[(protocol == Protocol.ICMPV6) & (kind == L3Kind.IPV6)], L4Kind.ICMPV6)
-        esp = index[protocol == Protocol.ESP]
+        esp = self.begin(index[protocol == Protocol.ESP])
         esp = esp[self.ask(esp, 8, Code.L4_TRUNCATED)]
         self._esp(esp, self.read(esp, 8))
         self._set_layer4(esp, L4Kind.ESP, 8)
@@ -363,6 +376,7 @@ class _Walk:
         self.done(index)
 
     def _tcp(self, index: Int64) -> None:
+        index = self.begin(index)
         index = index[self.ask(index, 20, Code.L4_TRUNCATED)]
         raw = self.read(index, 14)
         size = (raw[:, 12] >> 4).astype(np.int64) * 4
@@ -379,6 +393,7 @@ class _Walk:
         self._set_layer4(index, L4Kind.TCP, size)
 
     def _udp(self, index: Int64) -> None:
+        index = self.begin(index)
         index = index[self.ask(index, 8, Code.L4_TRUNCATED)]
         raw = self.read(index, 8)
         length = _number(raw, 4, 2)
@@ -391,9 +406,10 @@ class _Walk:
         roce = dst_port == ROCE_PORT
         self._bth(index[roce])
         natt = ~roce & ((src_port == NATT_PORT) | (dst_port == NATT_PORT))
-        self._nat_traversal(index[natt], length[natt] - 8)
+        self._nat_traversal(index[natt])
 
     def _icmp(self, index: Int64, kind: L4Kind) -> None:
+        index = self.begin(index)
         index = index[self.ask(index, 8, Code.L4_TRUNCATED)]
         raw = self.read(index, 2)
         self.set(index, icmp_type=raw[:, 0], icmp_code=raw[:, 1])
@@ -405,6 +421,7 @@ class _Walk:
     # In UDP
 
     def _bth(self, index: Int64) -> None:
+        index = self.begin(index)
         left = self._refuse(index, (self.columns["udp_length"][index] < 20, Code.BTH_TRUNCATED))
         index = index[left]
         index = index[self.ask(index, 12, Code.BTH_TRUNCATED)]
@@ -425,7 +442,9 @@ class _Walk:
         )
         self.done(index)
 
-    def _nat_traversal(self, index: Int64, payload: Int64) -> None:
+    def _nat_traversal(self, index: Int64) -> None:
+        index = self.begin(index)
+        payload = self.get("udp_length", index) - 8
         self.done(index[(payload != 1) & (payload < 4)])
 
         single = index[payload == 1]

@@ -110,8 +110,8 @@ class LengthField:
 
 @dataclass(frozen=True)
 class Built:
-    """A whole frame. ``meta``: the parser's fields that aren't 0, where the chain isn't deeper than PARSE_BYTES;
-    ``l3_end``: end of the IP packet, 0 without one; ``l4_checksum``: ``tuser[9:8]``."""
+    """A whole frame. ``meta``: the parser's fields that aren't 0, where the chain ``fits``; ``l3_end``: end of the IP
+    packet, 0 without one; ``l4_checksum``: ``tuser[9:8]``."""
 
     frame: bytes
     meta: dict[str, int]
@@ -119,6 +119,16 @@ class Built:
     lengths: tuple[LengthField, ...]
     l3_end: int
     l4_checksum: int
+
+    def fits(self, parse_bytes: int = 128) -> bool:
+        """The chain is no deeper than the parser reads: tags, extension headers, bytes, turns."""
+        turn = 0
+        for layer in self.layers:
+            turn = max(turn, (layer.end - 1) // 16) + 1
+        extensions = sum(layer.name == "extension" for layer in self.layers)
+        in_bytes = all(layer.end <= parse_bytes for layer in self.layers)
+        tags = self.meta.get("vlan_count", 0)
+        return tags <= 2 and extensions <= 4 and in_bytes and turn <= parse_bytes // 16 + 2
 
 
 def plain_sum(data: bytes) -> int:
