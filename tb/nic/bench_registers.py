@@ -262,7 +262,7 @@ class FrontDoor(uvm_test):
                 f"{register.name}: wrote {written:#x}, holds {seen:#x}"
             )
             walk.written += 1
-        assert walk.reset >= 20 and walk.written == 4, walk
+        assert walk.reset >= 20 and walk.written == 6, walk
         self.drop_objection()
 
 

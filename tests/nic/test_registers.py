@@ -54,9 +54,10 @@ def test_every_instance_lies_where_the_architecture_says_and_begins_with_its_id(
 
 def test_a_slot_without_its_block_says_absent_and_the_buffers_say_stand_in() -> None:
     states = {name: PORT[f"{name}.id"].decode(PORT[f"{name}.id"].reset)["state"] for name in INSTANCES}
-    assert {name for name, state in states.items() if state == 3} == {"nic"}
-    assert {name for name, state in states.items() if state == 2} == {"tx_sched", "rx_buffer"}
-    assert all(state == 0 for name, state in states.items() if name not in ("nic", "tx_sched", "rx_buffer"))
+    present, stand_in = {"nic", "parser_rx", "parser_tx"}, {"tx_sched", "rx_buffer"}
+    assert {name for name, state in states.items() if state == 3} == present
+    assert {name for name, state in states.items() if state == 2} == stand_in
+    assert all(state == 0 for name, state in states.items() if name not in present | stand_in)
 
 
 def test_reset_values_and_widths_of_the_port_are_those_of_the_architecture() -> None:
