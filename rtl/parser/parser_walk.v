@@ -423,7 +423,7 @@ always @* begin
                         ext_mask_next[2] = 1'b1;
                         more_next = word_2[0];
                         frag_offset_next = word_2[15:3];
-                        fragment_next = word_2[0] || word_2[15:3] != 13'd0;
+                        fragment_next = fragment_reg || word_2[0] || word_2[15:3] != 13'd0;
                         if (word_2[15:3] != 13'd0) begin
                             layer_next = LAYER_END;
                         end
