@@ -1,0 +1,128 @@
+"""``parser`` at its ports: every bit that comes out, and when, against the golden model.
+
+Sweep:    every kind of layer, tag count, option and extension header; every length 60 to 200; each back-pressure
+          generator on each side; one-cycle gaps; a reset in each cycle; each bit of ``drop``; PARSE_BYTES 128, in regress
+          64 and 256
+Stimulus: the frames of tests/parser/mutations.py, whole, cut at every byte, with length fields that lie, too deep and
+          mutated (regress: 100 000); all captures of tests/captures; noise, X under Icarus, wherever a value is open
+Checks:   bytes, all of ``meta``, ``tuser``, counters, ``idle`` against models/parser.py; the stream protocol
+Timing:   cycles of the first and last beat of each frame, alone, under load and with gaps; a frame each max(B, 4) cycles
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from models.parser import ParserModel
+from tb.parser.designs import PARSE_BYTES, parser_design
+from tb.replay.capture import read_capture
+from tb.toolchain import ROOT, SIM_BUILD
+from tests.parser.mutations import Shape, build, deep_chains, mutated, shapes, truncations, wrong_lengths
+
+CTAG, STAG = 0x8100, 0x88A8
+CODES = range(32, 45)
+SHORT = (
+    "parser_says_of_every_shape_what_the_model_says_and_in_its_cycle",
+    "parser_keeps_its_cycles_where_a_frame_comes_with_gaps",
+    "parser_changes_nothing_under_any_back_pressure",
+    "parser_starts_over_at_a_reset_in_mid_frame",
+    "parser_leaves_the_mark_of_a_bad_frame_alone_and_judges_no_checksum_of_it",
+    "parser_has_no_path_from_side_to_side",
+)
+"""What Icarus runs, which does 400 cycles a second."""
+
+
+def line_rate(lengths: Iterable[int]) -> list[bytes]:
+    """Frames of unlike kinds of each length: padded, or cut where they are longer."""
+    deep = ((0, 0), (60, 1), (43, 0), (60, 0))
+    kinds = (
+        Shape((STAG, CTAG), 4, l4="roce", options=2),
+        Shape((), 6, extensions=deep, l4="tcp", payload=8),
+        Shape((), 0, ethertype=0x0806, payload=28),
+        Shape((CTAG, CTAG), 6, extensions=((0, 0),), l4="natt_esp"),
+        Shape((), 4, l4="udp", payload=18),
+        Shape((STAG,), 4, l4="tcp", tcp_options=3, extensions=((51, 4),)),
+    )
+    frames = []
+    for length in lengths:
+        for number, shape in enumerate(kinds):
+            frame = build(replace(shape, seed=length * 8 + number)).frame
+            frames.append((frame + bytes(length))[:length])
+    return frames
+
+
+def one_of_each_code(frames: Iterable[bytes], parse_bytes: int) -> list[bytes]:
+    """The first frame of each code that the parser knows."""
+    model = ParserModel(parse_bytes)
+    found: dict[int, bytes] = {}
+    for frame in frames:
+        found.setdefault(model.parse(frame).code, frame)
+        if len(found) > len(CODES):
+            break
+    assert set(CODES) <= set(found), f"no frame for codes {set(CODES) - set(found)}"
+    return [found[code] for code in CODES]
+
+
+def frames(seed: int, *, parse_bytes: int = PARSE_BYTES, part: int = 1, count: int = 2000) -> dict[str, list[bytes]]:
+    """All frames of a run. ``part``: of what is many, only each so-manieth; ``count`` of mutated ones."""
+    rng = random.Random(f"parser frames {seed}")
+    built = [build(replace(shape, seed=rng.getrandbits(32))) for shape in shapes()]
+    whole = [one.frame for one in built]
+    cut = [piece for frame in whole for piece in truncations(frame)]
+    lying = [frame for one in built for _, _, frame in wrong_lengths(one, around=24 if part == 1 else 6)]
+    deep = [one.frame for one in deep_chains(parse_bytes)]
+    some = [*lying[:: 7 if part > 1 else 1], *cut, *deep]
+    captures = [
+        frame
+        for path in sorted((ROOT / "tests" / "captures").iterdir())
+        if ".pcap" in path.name
+        for frame in read_capture(path).batch
+        if len(frame) > 0
+    ]
+    return {
+        "shapes": whole,
+        "truncations": cut[::part],
+        "wrong_lengths": lying[::part],
+        "deep_chains": deep[::part],
+        "mutated": list(mutated(rng, count)),
+        "captures": captures if part < 10 else captures[::part],
+        "line_rate": line_rate(range(60, 201)),
+        "one_of_each_code": one_of_each_code(some, parse_bytes),
+    }
+
+
+def launch(
+    simulate: Callable[..., Any], chosen: dict[str, list[bytes]], parse_bytes: int = PARSE_BYTES, **options: Any
+) -> None:
+    """Run the bench on these frames."""
+    text = json.dumps({name: [frame.hex() for frame in some] for name, some in chosen.items()})
+    folder = SIM_BUILD / "jobs"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"parser-{random.Random(text).getrandbits(48):012x}.json"
+    path.write_text(text)
+    environment = {"NICLOOP_FRAMES": str(path), "NICLOOP_PARSE_BYTES": str(parse_bytes)}
+    simulate(parser_design(parse_bytes), "tb.parser.bench_parser", env=environment, timeout_s=1500, **options)
+
+
+def test_parser_is_as_the_model_says(sim: str, simulate: Callable[..., Any], seed: int) -> None:
+    if sim == "icarus":
+        launch(simulate, frames(seed, part=200, count=1), tests=SHORT)
+    else:
+        launch(simulate, frames(seed, part=3))
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("parse_bytes", [64, 128, 256])
+def test_parser_of_each_depth_is_as_the_model_says(simulate: Callable[..., Any], seed: int, parse_bytes: int) -> None:
+    launch(simulate, frames(seed, parse_bytes=parse_bytes), parse_bytes)
+
+
+@pytest.mark.regress
+def test_parser_survives_a_hundred_thousand_mutated_frames(simulate: Callable[..., Any], seed: int) -> None:
+    launch(simulate, frames(seed, part=50, count=100_000), tests=["parser_survives_mutated_frames"])
