@@ -97,6 +97,7 @@ localparam [7:0] PROTO_DEST = 8'd60;
 
 localparam [15:0] PORT_ROCE = 16'd4791;
 localparam [15:0] PORT_NATT = 16'd4500;
+localparam [15:0] UDP_WITH_BTH = 16'd20;
 
 localparam [1:0] KIND_IP4 = 2'd1;
 localparam [1:0] KIND_IP6 = 2'd2;
@@ -308,6 +309,8 @@ always @* begin
         room = room_for({3'd0, pos_reg} + fixed, above, l3_end_reg, have, ended);
         if (layer_reg == LAYER_EXT && ext_reg == EXT_MOST) begin
             fail = TOO_DEEP;
+        end else if (layer_reg == LAYER_BTH && udp_length_reg < UDP_WITH_BTH) begin
+            fail = BTH_TRUNCATED;
         end else if (room == ROOM && bad != 8'd0) begin
             fail = bad;
         end else begin
