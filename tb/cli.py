@@ -14,6 +14,7 @@ from rich.table import Table
 
 from tb import toolchain
 from tb.build import BuildError
+from tb.parser.commands import parse
 from tb.replay.commands import sim
 from tb.targets.commands import run
 from tb.toolchain import ToolError
@@ -41,6 +42,7 @@ def doctor() -> None:
         raise typer.Exit(3)
 
 
+app.command()(parse)
 app.command()(run)
 app.command()(sim)
 

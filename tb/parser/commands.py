@@ -1,0 +1,300 @@
+"""``nicloop parse``: what the parser says of each frame of a capture."""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import json
+import re
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from models.meta import Code, unpack
+from models.parser import PARSER_FIELDS, ChecksumVerdict, NatT, ParserModel
+from tb.build import SimulationFailed, simulate
+from tb.parser.designs import parser_design
+from tb.replay.capture import Capture, CaptureError, read_capture
+from tb.toolchain import SIM_BUILD
+
+__all__ = ["View", "parse"]
+
+TARGETS = ("model", "cocotb")
+WIDTH = 120
+"""Columns of the table where no terminal says how many there are."""
+_EXTENSIONS = ("hop-by-hop", "routing", "fragment", "destination", "AH")
+_TCP_FLAGS = "FSRPAUECN"
+"""From bit 0: FIN, SYN, RST, PSH, ACK, URG, ECE, CWR, and AE (formerly NS)."""
+
+
+@dataclass(frozen=True)
+class View:
+    """What one frame's parser says. number: as Wireshark counts, from 1. fields: the parser's own, by name. user:
+    ``tuser`` of the last beat. latency: cycles from first beat in to first beat out, of the frame alone."""
+
+    number: int
+    length: int
+    fields: dict[str, int]
+    user: int
+    latency: int
+
+    @property
+    def code(self) -> str:
+        """Name of the frame's code in lower case; "": none."""
+        value = self.user >> 1 & 0x7F
+        return "" if not value else Code(value).name.lower() if value in set(Code) else str(value)
+
+    @property
+    def checksum(self) -> str:
+        """Verdict on the L4 checksum."""
+        return ChecksumVerdict(self.user >> 8).name.lower()
+
+    def record(self) -> dict[str, Any]:
+        """As JSON: every field under its name in models/meta.py, addresses as text."""
+        fields: dict[str, Any] = dict(self.fields)
+        for name in ("dst_mac", "src_mac"):
+            fields[name] = _mac(self.fields[name])
+        for name in ("ip_src", "ip_dst"):
+            fields[name] = _ip(self.fields, name) if self.fields["l3_kind"] else None
+        return {
+            "frame": self.number,
+            "bytes": self.length,
+            "code": self.code or None,
+            "bad": bool(self.user & 1),
+            "checksum": self.checksum,
+            "latency_cycles": self.latency,
+            "fields": fields,
+        }
+
+
+def _mac(value: int) -> str:
+    return ":".join(f"{byte:02x}" for byte in value.to_bytes(6, "big"))
+
+
+def _ip(fields: Mapping[str, int], name: str) -> str:
+    kind = ipaddress.IPv4Address if fields["l3_kind"] == 1 else ipaddress.IPv6Address
+    return str(kind(fields[name]))
+
+
+# Frames and what is said of them
+
+
+def _by_model(frames: Iterable[tuple[int, bytes, int]]) -> Iterator[View]:
+    model = ParserModel()
+    for number, frame, bad in frames:
+        parsed = model.parse(frame, bad)
+        yield View(number, len(frame), parsed.meta_fields(), parsed.user, parsed.latency_cycles)
+
+
+def _by_rtl(frames: Sequence[tuple[int, bytes, int]], sim: str, waves: bool) -> list[View]:
+    """Every frame alone through ``parser``. SimulationFailed: it didn't get to its end."""
+    job = json.dumps({"frames": [[frame.hex(), bad] for _, frame, bad in frames]})
+    folder = SIM_BUILD / "jobs" / f"parse-{hashlib.sha256(job.encode()).hexdigest()[:12]}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / "job.json").write_text(job)
+    env = {"NICLOOP_JOB": str(folder)}
+    simulate(parser_design(), "tb.parser.bench_parse", sim=sim, waves=waves, env=env, timeout_s=3600).check()
+    views = []
+    lines = (folder / "results.jsonl").read_text().splitlines()
+    for (number, frame, _), line in zip(frames, lines, strict=True):
+        result = json.loads(line)
+        meta = unpack(int(result["meta"], 16))
+        fields = {name: meta[name] for name in PARSER_FIELDS}
+        views.append(View(number, len(frame), fields, int(result["user"], 16), result["latency"]))
+    return views
+
+
+def _range(text: str) -> tuple[int, int | None]:
+    """First and last frame of "A:B", "A:", ":B" or "A". BadParameter: it is none of these."""
+    found = re.fullmatch(r"(\d*):(\d*)|(\d+)", text)
+    if found is None or text == ":":
+        raise typer.BadParameter(f"{text!r} must be A:B, A:, :B or A, frames counted from 1", param_hint="--frames")
+    if found[3] is not None:
+        first, last = int(found[3]), int(found[3])
+    else:
+        first, last = int(found[1] or 1), int(found[2]) if found[2] else None
+    if first < 1 or (last is not None and last < first):
+        raise typer.BadParameter(f"{text!r}: frames are counted from 1, A is not above B", param_hint="--frames")
+    return first, last
+
+
+def _chosen(capture: Capture, wanted: str | None) -> list[tuple[int, bytes, int]]:
+    """Number, bytes and bad mark of the frames that were asked for."""
+    first, last = _range(wanted) if wanted is not None else (1, None)
+    count = len(capture.batch)
+    last = count if last is None else min(last, count)
+    batch = capture.batch
+    return [(i + 1, batch.frame(i), int(batch.bad[i])) for i in range(first - 1, last)]
+
+
+# What a person sees
+
+
+def _headers(f: Mapping[str, int]) -> str:
+    """The chain of headers in words, a line or two for each layer."""
+    lines = []
+    if f["dst_mac"] or f["src_mac"] or f["ethertype"]:
+        ethertype = f"{f['ethertype']:#06x}" if f["ethertype"] >= 0x600 else f"length {f['ethertype']}"
+        lines.append(f"{_mac(f['src_mac'])} > {_mac(f['dst_mac'])} {ethertype}")
+    for tag in range(f["vlan_count"]):
+        tci = f[f"vlan{tag}"]
+        kind = "802.1ad" if f[f"vlan{tag}_ad"] else "802.1Q"
+        lines.append(f"{kind} VLAN {tci & 0xFFF} priority {tci >> 13}{' DEI' if tci >> 12 & 1 else ''}")
+    if f["mac_control"]:
+        lines.append(f"MAC control, opcode {f['mac_opcode']:#06x}")
+    if f["l3_kind"]:
+        lines += _network(f)
+    if f["l4_kind"]:
+        lines.append(_transport(f))
+    if f["roce"]:
+        marks = "".join(f" {name}" for name in ("fecn", "becn") if f[f"bth_{name}"]).upper()
+        flags = f["bth_flags"]
+        lines += [
+            f"BTH opcode {f['bth_opcode']:#04x} QP {f['bth_dest_qp']:#x} PSN {f['bth_psn']} P_Key {f['bth_pkey']:#06x}",
+            f"  SE {flags >> 7} M {flags >> 6 & 1} pad {flags >> 4 & 3} TVer {flags & 15} A {f['bth_ack_req']}{marks}",
+        ]
+    if f["natt"]:
+        kind = {NatT.ESP: f"ESP, SPI {f['spi']:#010x} sequence {f['esp_seq']}", NatT.IKE: "IKE"}
+        lines.append(f"UDP-encapsulated {kind.get(NatT(f['natt']), 'keepalive')}")
+    return "\n".join(lines)
+
+
+def _network(f: Mapping[str, int]) -> list[str]:
+    text = f"IPv{4 if f['l3_kind'] == 1 else 6} {_ip(f, 'ip_src')} > {_ip(f, 'ip_dst')}"
+    details = f"length {f['l3_length']} DSCP {f['dscp']} ECN {f['ecn']} TTL {f['ttl']} protocol {f['protocol']}"
+    if f["ip_options"]:
+        details += ", options"
+    if f["ip_checksum"] == ChecksumVerdict.BAD:
+        details += ", bad header checksum"
+    if f["dont_fragment"]:
+        details += ", DF"
+    if f["fragment"]:
+        details += f", piece at {8 * f['frag_offset']}{', more follow' if f['more_fragments'] else ''}"
+    lines = [text, f"  {details}"]
+    if f["ext_mask"]:
+        names = [name for bit, name in enumerate(_EXTENSIONS) if f["ext_mask"] >> bit & 1]
+        lines.append(f"  extension headers: {', '.join(names)}")
+    return lines
+
+
+def _transport(f: Mapping[str, int]) -> str:
+    kind = f["l4_kind"]
+    if kind == 1:
+        flags = "".join(letter for bit, letter in enumerate(_TCP_FLAGS) if f["tcp_flags"] >> bit & 1)
+        return f"TCP {f['src_port']} > {f['dst_port']} flags {flags or '-'}"
+    if kind == 2:
+        return f"UDP {f['src_port']} > {f['dst_port']} length {f['udp_length']}"
+    if kind == 5:
+        return f"ESP SPI {f['spi']:#010x} sequence {f['esp_seq']}"
+    return f"{'ICMP' if kind == 3 else 'ICMPv6'} type {f['icmp_type']} code {f['icmp_code']}"
+
+
+def _table(views: Iterable[View], counted: Counter[str], title: str) -> Table:
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("frame", justify="right", no_wrap=True)
+    table.add_column("bytes", justify="right", no_wrap=True)
+    table.add_column("headers", overflow="fold")
+    table.add_column("L3/L4/payload", justify="right", no_wrap=True)
+    table.add_column("L4 sum", no_wrap=True)
+    table.add_column("cycles", justify="right", no_wrap=True)
+    table.add_column("code", no_wrap=True)
+    for view in views:
+        f = view.fields
+        counted[view.code] += 1
+        offsets = [f["l3_offset"] if f["l3_kind"] else None, f["l4_offset"] or None, f["payload_offset"] or None]
+        table.add_row(
+            str(view.number),
+            str(view.length),
+            Text(_headers(f)),
+            "/".join("-" if value is None else str(value) for value in offsets),
+            Text(view.checksum, style="bold red" if view.checksum == "bad" else ""),
+            str(view.latency),
+            Text(view.code or "-", style="bold red" if view.code else ""),
+        )
+    return table
+
+
+def _show(views: Iterable[View], as_json: bool, title: str) -> None:
+    if as_json:
+        for view in views:
+            sys.stdout.write(json.dumps(view.record()) + "\n")
+        return
+    out = Console() if sys.stdout.isatty() else Console(width=WIDTH, no_color=True, highlight=False, emoji=False)
+    counted: Counter[str] = Counter()
+    out.print(_table(views, counted, title))
+    codes = ", ".join(f"{name} {count}" for name, count in sorted(counted.items()) if name)
+    out.print(f"{sum(counted.values())} frames; codes: {codes or 'none'}")
+
+
+def _differences(views: Sequence[View], expected: Sequence[View]) -> list[str]:
+    """Frames of which the RTL says something else than the model: the first field of each."""
+    found = []
+    for came, want in zip(views, expected, strict=True):
+        if came == want:
+            continue
+        pairs = [(name, came.fields[name], want.fields[name]) for name in PARSER_FIELDS]
+        pairs += [("tuser", came.user, want.user), ("latency", came.latency, want.latency)]
+        name, rtl, model = next(pair for pair in pairs if pair[1] != pair[2])
+        found.append(f"frame {came.number}: {name}: RTL {rtl:#x}, model {model:#x}")
+    return found
+
+
+def parse(
+    capture: Annotated[str, typer.Argument(help="pcap or pcapng, gzipped or not; - is standard input.")],
+    as_json: Annotated[bool, typer.Option("--json", help="JSON, an object a line.")] = False,
+    target: Annotated[str, typer.Option(help="Who parses: model, or cocotb: the RTL, compared with it.")] = "model",
+    frames: Annotated[
+        str | None, typer.Option(help="A:B, from frame A to frame B (counted from 1, both included).")
+    ] = None,
+    simulator: Annotated[str, typer.Option("--sim", help="Of the cocotb target: verilator or icarus.")] = "verilator",
+    waves: Annotated[bool, typer.Option(help="Write a waveform (cocotb).", envvar="NICLOOP_WAVES")] = False,
+) -> None:
+    """Print what the parser says of each frame of a capture."""
+    if target not in TARGETS:
+        raise typer.BadParameter(f"{target!r} must be {' or '.join(TARGETS)}", param_hint="--target")
+    if simulator not in ("verilator", "icarus"):
+        raise typer.BadParameter(f"{simulator!r} must be verilator or icarus", param_hint="--sim")
+    try:
+        read = read_capture(capture)
+    except CaptureError as error:
+        typer.echo(f"nicloop: {error}", err=True)
+        raise typer.Exit(2) from error
+    chosen = _chosen(read, frames)
+    empty = [number for number, frame, _ in chosen if not frame]
+    carried = [row for row in chosen if row[1]]
+    title = f"{Path(capture).name}, by the {'model' if target == 'model' else f'RTL ({simulator})'}"
+    wrong: list[str] = []
+    if target == "model" or not carried:
+        _show(_by_model(carried), as_json, title)
+    else:
+        try:
+            views = _by_rtl(carried, simulator, waves)
+        except SimulationFailed as error:
+            typer.echo(f"nicloop: {error}", err=True)
+            raise typer.Exit(1) from error
+        _show(views, as_json, title)
+        wrong = _differences(views, list(_by_model(carried)))
+    for text in wrong[:20]:
+        typer.echo(text, err=True)
+    if wrong:
+        typer.echo(f"nicloop: the RTL differs from the model in {len(wrong)} of {len(carried)} frames", err=True)
+    if empty:
+        numbers = ", ".join(map(str, empty[:10])) + (", …" if len(empty) > 10 else "")
+        typer.echo(f"nicloop: no stream carries a frame of no bytes: left out: {numbers}", err=True)
+    if read.error is not None:
+        typer.echo(f"nicloop: {read.error}", err=True)
+    if wrong:
+        raise typer.Exit(1)
+    if read.error is not None:
+        raise typer.Exit(2)

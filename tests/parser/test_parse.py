@@ -1,0 +1,172 @@
+"""``nicloop parse``: what a person sees of a capture.
+
+Sweep:    table and JSON; the model and the RTL; parts of a capture; whole, cut and wrong captures
+Stimulus: captures of tests/captures, and what is made of them
+Checks:   the fields are the model's; the RTL prints the same; 120 columns; exit codes and messages of DESIGN section 7
+Timing:   the latency that is printed is the model's, on both targets
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from models.frames import Batch, bad_mark
+from models.meta import Code
+from models.parser import PARSER_FIELDS, ParserModel
+from tb.build import SimulationFailed
+from tb.cli import app
+from tb.parser import commands
+from tb.replay.capture import read_capture, write_capture
+from tb.toolchain import ROOT
+
+CAPTURES = sorted(path for path in (ROOT / "tests" / "captures").iterdir() if ".pcap" in path.name)
+MALFORMED = ROOT / "tests" / "captures" / "scapy_malformed.pcapng"
+VLAN = ROOT / "tests" / "captures" / "scapy_vlan.pcapng"
+
+
+def parse(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["parse", *map(str, arguments)])
+
+
+def records(result: Result) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_json_has_a_line_a_frame_with_every_field_of_the_model() -> None:
+    model = ParserModel()
+    for path in CAPTURES:
+        batch = read_capture(path).batch
+        result = parse(path, "--json")
+        assert result.exit_code == 0, result.stderr
+        found = records(result)
+        assert [record["frame"] for record in found] == list(range(1, len(batch) + 1))
+        for record, frame in zip(found, batch, strict=True):
+            parsed = model.parse(frame)
+            assert record["bytes"] == len(frame)
+            assert record["code"] == (Code(parsed.code).name.lower() if parsed.code else None)
+            assert record["latency_cycles"] == parsed.latency_cycles
+            assert set(record["fields"]) == set(PARSER_FIELDS)
+            texts = ("dst_mac", "src_mac", "ip_src", "ip_dst")
+            fields = {name: value for name, value in record["fields"].items() if name not in texts}
+            assert fields == {name: value for name, value in parsed.meta_fields().items() if name not in texts}
+
+
+def test_addresses_are_printed_as_people_write_them() -> None:
+    (record,) = records(parse(ROOT / "tests/captures/scapy_ipv6.pcapng", "--json", "--frames", "1"))
+    fields = record["fields"]
+    assert (fields["src_mac"], fields["dst_mac"]) == ("02:00:00:00:00:0a", "02:00:00:00:00:0b")
+    assert (fields["ip_src"], fields["ip_dst"]) == ("2001:db8::1", "2001:db8::2")
+    (record,) = records(parse(VLAN, "--json", "--frames", "14"))
+    assert record["fields"]["ip_src"] is None
+
+
+def test_table_says_every_layer_in_120_columns_and_plain_text_when_piped() -> None:
+    for path in CAPTURES:
+        result = parse(path)
+        assert result.exit_code == 0, result.stderr
+        assert max(map(len, result.stdout.splitlines())) <= commands.WIDTH, path.name
+        assert "\x1b" not in result.stdout and "…" not in result.stdout
+    shown = parse(VLAN, "--frames", "11:13").stdout
+    for text in ("802.1ad VLAN 200 priority 3", "802.1Q VLAN 100 priority 6", "TCP 20 > 80 flags S", "22/42/62"):
+        assert text in shown
+    assert "3 frames; codes: too_deep 1" in shown
+    shown = parse(ROOT / "tests/captures/scapy_rocev2.pcapng").stdout
+    assert "BTH opcode 0x04 QP 0x11 PSN 2 P_Key 0xffff" in shown and "SE 0 M 1 pad 2 TVer 0 A 0" in shown
+    shown = parse(ROOT / "tests/captures/scapy_esp.pcapng").stdout
+    assert "UDP-encapsulated keepalive" in shown and "ESP SPI 0x00001010 sequence 9" in shown
+    assert "MAC control, opcode 0x0001" in parse(ROOT / "tests/captures/scapy_pause.pcapng").stdout
+    assert "piece at 1480, more follow" in parse(ROOT / "tests/captures/scapy_fragments.pcapng").stdout
+
+
+@pytest.mark.parametrize(("text", "numbers"), [("3:5", [3, 4, 5]), (":2", [1, 2]), ("7", [7]), ("109:900", [109, 110])])
+def test_part_of_a_capture_keeps_its_numbers(text: str, numbers: list[int]) -> None:
+    found = records(parse(MALFORMED, "--json", "--frames", text))
+    assert [record["frame"] for record in found] == numbers
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--frames", "5:3"), "A is not above B"),
+        (("--frames", "0:3"), "counted from 1"),
+        (("--frames", "x"), "must be A:B"),
+        (("--frames", ":"), "must be A:B"),
+        (("--target", "board"), "must be model or cocotb"),
+        (("--sim", "vcs"), "must be verilator or icarus"),
+    ],
+)
+def test_wrong_usage_is_named_and_ends_with_2(arguments: tuple[str, str], said: str) -> None:
+    result = parse(VLAN, *arguments)
+    assert result.exit_code == 2
+    assert said in " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_capture_that_cannot_be_read_is_named_and_ends_with_2(tmp_path: Path) -> None:
+    result = parse(tmp_path / "none.pcap")
+    assert result.exit_code == 2 and "none.pcap: can't be read" in result.stderr and not result.stdout
+    raw = bytearray((ROOT / "tests/captures/roce_ud_send.pcap").read_bytes())
+    raw[20:24] = b"\x65\0\0\0"
+    other = tmp_path / "raw.pcap"
+    other.write_bytes(raw)
+    result = parse(other)
+    assert result.exit_code == 2 and "link type 101 (raw IP)" in result.stderr
+
+
+def test_cut_capture_is_printed_up_to_the_cut_and_ends_with_2(tmp_path: Path) -> None:
+    whole = (ROOT / "tests/captures/roce_ud_send.pcap").read_bytes()
+    path = tmp_path / "cut.pcap"
+    path.write_bytes(whole[:-5])
+    result = parse(path, "--json")
+    assert result.exit_code == 2
+    assert len(records(result)) == len(read_capture(ROOT / "tests/captures/roce_ud_send.pcap").batch) - 1
+    assert "cut off in a record" in result.stderr
+
+
+def test_frame_of_no_bytes_is_left_out_and_said_so(tmp_path: Path) -> None:
+    path = tmp_path / "empty.pcapng"
+    write_capture(path, Batch.of([b"\1" * 60, b"", b"\2" * 60]))
+    result = parse(path, "--json")
+    assert result.exit_code == 0
+    assert [record["frame"] for record in records(result)] == [1, 3]
+    assert "left out: 2" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["scapy_malformed.pcapng", "scapy_ipv6.pcapng"])
+def test_rtl_prints_what_the_model_prints(sim: str, name: str, tmp_path: Path) -> None:
+    batch = read_capture(ROOT / "tests" / "captures" / name).batch
+    bad = [0] * len(batch)
+    bad[2] = bad_mark()
+    path = tmp_path / name
+    write_capture(path, Batch.of(list(batch), bad=bad))
+    arguments = (path, "--json", *(("--frames", "1:20") if sim == "icarus" else ()))
+    by_model = parse(*arguments)
+    by_rtl = parse(*arguments, "--target", "cocotb", "--sim", sim)
+    assert by_rtl.exit_code == 0, by_rtl.stderr
+    assert by_rtl.stdout == by_model.stdout and records(by_rtl)[2]["bad"]
+
+
+def test_rtl_that_differs_from_the_model_is_named_and_ends_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lying(frames: list[tuple[int, bytes, int]], sim: str, waves: bool) -> list[commands.View]:
+        views = list(commands._by_model(frames))
+        views[3] = replace(views[3], latency=views[3].latency + 1)
+        views[5] = replace(views[5], fields=views[5].fields | {"vlan0": 7777})
+        return views
+
+    monkeypatch.setattr(commands, "_by_rtl", lying)
+    result = parse(VLAN, "--target", "cocotb")
+    assert result.exit_code == 1
+    assert "frame 4: latency: RTL" in result.stderr and "frame 6: vlan0: RTL 0x1e61" in result.stderr
+    assert "differs from the model in 2 of" in result.stderr and "802.1Q VLAN" in result.stdout
+
+    def dying(frames: list[tuple[int, bytes, int]], sim: str, waves: bool) -> list[commands.View]:
+        raise SimulationFailed("it hung")
+
+    monkeypatch.setattr(commands, "_by_rtl", dying)
+    result = parse(VLAN, "--target", "cocotb")
+    assert result.exit_code == 1 and "it hung" in result.stderr
