@@ -25,6 +25,7 @@ __all__ = [
     "build",
     "deep_chains",
     "mutated",
+    "nested_pieces",
     "plain_sum",
     "random_shape",
     "shapes",
@@ -495,3 +496,14 @@ def deep_chains(parse_bytes: int = 128) -> Iterator[Built]:
                 seed += 1
                 if not count:
                     break
+
+
+def nested_pieces() -> Iterator[bytes]:
+    """Two fragment headers in a packet, each with and without more fragments, an offset, reserved bits; L4 behind."""
+    words = (0, 1, 6, 7, 0x28, 0x29)
+    for l4 in ("udp", "tcp"):
+        frame = build(Shape((), 6, extensions=((FRAGMENT, 0), (FRAGMENT, 0)), l4=l4)).frame
+        for first in words:
+            for second in words:
+                outer = frame[:56] + struct.pack(">H", first) + frame[58:]
+                yield outer[:64] + struct.pack(">H", second) + outer[66:]

@@ -31,6 +31,7 @@ from tests.parser.mutations import (
     build,
     deep_chains,
     mutated,
+    nested_pieces,
     random_shape,
     shapes,
     truncations,
@@ -138,6 +139,10 @@ def test_it_agrees_on_every_wrong_length() -> None:
 def test_it_agrees_on_deep_chains() -> None:
     for parse_bytes in (64, 128, 256):
         assert_equal(Batch.of([built.frame for built in deep_chains(parse_bytes)]), parse_bytes)
+
+
+def test_it_agrees_on_pieces_within_pieces() -> None:
+    assert_equal(Batch.of(list(nested_pieces())))
 
 
 def test_it_agrees_where_a_frame_begins_at_an_odd_address() -> None:

@@ -71,6 +71,7 @@ from tests.parser.mutations import (
     build,
     deep_chains,
     mutated,
+    nested_pieces,
     plain_sum,
     random_shape,
     shapes,
@@ -227,6 +228,11 @@ def test_a_piece_within_a_piece_stays_a_piece() -> None:
     frame = patch(built.frame, 14 + 40 + 8 + 2, b"\0\0")
     parsed = parse(frame)
     assert (parsed.fragment, parsed.more_fragments, verdict(parsed)) == (1, 0, UNKNOWN)
+    for frame in nested_pieces():
+        parsed = parse(frame)
+        first, second = (struct.unpack_from(">H", frame, at)[0] & 0xFFF9 for at in (56, 64))
+        assert parsed.fragment == int(bool(first or (second and first < 8)))
+        assert verdict(parsed) == (NONE if first > 7 or second > 7 else UNKNOWN if parsed.fragment else GOOD)
 
 
 def test_a_chain_that_fails_above_udp_keeps_its_verdict() -> None:
