@@ -171,17 +171,19 @@ def _headers(f: Mapping[str, int]) -> str:
 
 
 def _network(f: Mapping[str, int]) -> list[str]:
-    text = f"IPv{4 if f['l3_kind'] == 1 else 6} {_ip(f, 'ip_src')} > {_ip(f, 'ip_dst')}"
-    details = f"length {f['l3_length']} DSCP {f['dscp']} ECN {f['ecn']} TTL {f['ttl']} protocol {f['protocol']}"
-    if f["ip_options"]:
-        details += ", options"
+    lines = [
+        f"IPv{4 if f['l3_kind'] == 1 else 6} {_ip(f, 'ip_src')} > {_ip(f, 'ip_dst')}",
+        f"  length {f['l3_length']} DSCP {f['dscp']} ECN {f['ecn']} TTL {f['ttl']} protocol {f['protocol']}",
+    ]
+    words = ["options"] if f["ip_options"] else []
     if f["ip_checksum"] == ChecksumVerdict.BAD:
-        details += ", bad header checksum"
+        words.append("bad header checksum")
     if f["dont_fragment"]:
-        details += ", DF"
+        words.append("DF")
     if f["fragment"]:
-        details += f", piece at {8 * f['frag_offset']}{', more follow' if f['more_fragments'] else ''}"
-    lines = [text, f"  {details}"]
+        words.append(f"piece at {8 * f['frag_offset']}{', more follow' if f['more_fragments'] else ''}")
+    if words:
+        lines.append(f"  {', '.join(words)}")
     if f["ext_mask"]:
         names = [name for bit, name in enumerate(_EXTENSIONS) if f["ext_mask"] >> bit & 1]
         lines.append(f"  extension headers: {', '.join(names)}")

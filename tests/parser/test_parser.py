@@ -24,7 +24,7 @@ from models.parser import ParserModel
 from tb.parser.designs import PARSE_BYTES, parser_design
 from tb.replay.capture import read_capture
 from tb.toolchain import ROOT, SIM_BUILD
-from tests.parser.mutations import Shape, build, deep_chains, mutated, shapes, truncations, wrong_lengths
+from tests.parser.mutations import Shape, build, deep_chains, mutated, nested_pieces, shapes, truncations, wrong_lengths
 
 CTAG, STAG = 0x8100, 0x88A8
 CODES = range(32, 45)
@@ -88,7 +88,7 @@ def frames(seed: int, *, parse_bytes: int = PARSE_BYTES, part: int = 1, count: i
         if len(frame) > 0
     ]
     return {
-        "shapes": whole,
+        "shapes": [*whole, *nested_pieces()],
         "truncations": cut[::part],
         "wrong_lengths": lying[::part],
         "deep_chains": deep[::part],
