@@ -4,9 +4,12 @@
     rx_enable = true
     max_frame = 1514
 
-A key that is left out has the reset value of its register. ``KEYS`` is the whole list of what a port takes; errors,
-``to_toml`` and docs/config.md follow it. Every error is a ``ConfigError`` that names the file, the key by its dotted
-path and the values that are accepted there.
+    [port.0.parser]
+    drop_rx = ["too_deep", "l3_truncated"]
+
+A key that is left out has the reset value of its register. ``KEYS`` is the whole list of what a port takes itself,
+``SECTIONS`` has such a list for each block of it; errors, ``to_toml`` and docs/config.md follow them. Every error is a
+``ConfigError`` that names the file, the key by its dotted path and the values that are accepted there.
 """
 
 from __future__ import annotations
@@ -14,11 +17,26 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-__all__ = ["KEYS", "MAX_FRAME", "MIN_FRAME", "PORTS", "ConfigError", "Key", "NicConfig", "PortConfig"]
+from models.meta import Code
+
+__all__ = [
+    "KEYS",
+    "MAX_FRAME",
+    "MIN_FRAME",
+    "PARSER_CODES",
+    "PORTS",
+    "SECTIONS",
+    "ConfigError",
+    "Key",
+    "NicConfig",
+    "ParserConfig",
+    "PortConfig",
+]
 
 PORTS = 2
 """Ports of the NIC."""
@@ -28,6 +46,9 @@ MIN_FRAME = 60
 
 MAX_FRAME = 9596
 """Bytes of the longest frame that the datapath is built for, without FCS."""
+
+PARSER_CODES: dict[str, Code] = {code.name.lower(): code for code in Code if 32 <= code < 48}
+"""What the parser may find wrong with a frame, by the names that a configuration uses."""
 
 _FRACTION_BITS = 32
 """Of the register ``time_increment``: 8 bits of ns and 32 bits below."""
@@ -70,34 +91,53 @@ class ConfigError(ValueError):
 
 @dataclass(frozen=True)
 class Key:
-    """One key of a port's section: its kind, its least and greatest value (None for a switch), the register's reset
-    value, and what it does."""
+    """One key of a section: its kind, the register's reset value, its least and greatest value (None where it is no
+    number), what it does, and, of an array of names (kind tuple), the names that are accepted."""
 
     name: str
-    kind: type[bool] | type[int] | type[float]
-    default: bool | int | float
+    kind: type[bool] | type[int] | type[float] | type[tuple[str, ...]]
+    default: bool | int | float | tuple[str, ...]
     least: float | None
     most: float | None
     doc: str
+    names: tuple[str, ...] = ()
 
     @property
     def accepted(self) -> str:
         """The accepted values in words."""
         if self.kind is bool:
             return "true or false"
+        if self.kind is tuple:
+            return f"an array of any of {', '.join(self.names)}"
         noun = "a whole number" if self.kind is int else "a number"
         return f"{noun} from {_number(self.least)} to {_number(self.most)}"
 
     def check(self, value: object, path: str) -> None:
         """ConfigError with that dotted path unless the value is accepted. A whole number serves where a number is
         wanted; true and false never serve as numbers."""
+        if self.kind is tuple:
+            self._check_names(value, path)
+        else:
+            self._check_value(value, path)
+
+    def _check_value(self, value: object, path: str) -> None:
         kinds = (int, float) if self.kind is float else self.kind
         if not isinstance(value, kinds) or (isinstance(value, bool) and self.kind is not bool):
             raise ConfigError(f"{_show(value)} is {_kind(value)}", key=path, accepted=self.accepted)
         if self.least is None or self.most is None:
             return
+        assert isinstance(value, (int, float))
         if not self.least <= value <= self.most:  # False for NaN too
             raise ConfigError(f"{_show(value)} is out of range", key=path, accepted=self.accepted)
+
+    def _check_names(self, value: object, path: str) -> None:
+        if not isinstance(value, (list, tuple)):
+            raise ConfigError(f"{_show(value)} is {_kind(value)}", key=path, accepted=self.accepted)
+        for name in value:
+            if not isinstance(name, str):
+                raise ConfigError(f"{_show(name)} in it is {_kind(name)}", key=path, accepted=self.accepted)
+            if name not in self.names:
+                raise ConfigError(f"{_show(name)} is no such name", key=path, accepted=self.accepted)
 
 
 KEYS: tuple[Key, ...] = (
@@ -106,7 +146,11 @@ KEYS: tuple[Key, ...] = (
     Key("max_frame", int, MAX_FRAME, MIN_FRAME, MAX_FRAME, "longest frame in bytes without FCS; above it: oversize"),
     Key("time_increment_ns", float, 4.0, 2.0**-32, 256 - 2.0**-32, "how much `now` grows a cycle, in ns"),
 )
-_BY_NAME = {key.name: key for key in KEYS}
+_PARSER_NAMES = tuple(PARSER_CODES)
+_PARSER_KEYS: tuple[Key, ...] = (
+    Key("drop_rx", tuple, (), None, None, "malformed frames from the wire that are dropped", _PARSER_NAMES),
+    Key("drop_tx", tuple, (), None, None, "malformed frames from the host that are dropped", _PARSER_NAMES),
+)
 
 
 def _number(value: float | None) -> str:
@@ -133,6 +177,34 @@ def _kind(value: object) -> str:
 
 
 @dataclass(frozen=True)
+class ParserConfig:
+    """The two parsers of a port: codes by name. ConfigError: a value that is not accepted."""
+
+    drop_rx: tuple[str, ...] = ()
+    drop_tx: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for key in _PARSER_KEYS:
+            value = getattr(self, key.name)
+            key.check(value, f"parser.{key.name}")
+            object.__setattr__(self, key.name, tuple(sorted(set(value), key=_PARSER_NAMES.index)))
+
+    def registers(self) -> dict[str, int]:
+        """The registers of both parsers by name: bit code - 32 is set for what is dropped."""
+        return {
+            f"parser_{way}.drop": sum(1 << PARSER_CODES[name] - 32 for name in names)
+            for way, names in (("rx", self.drop_rx), ("tx", self.drop_tx))
+        }
+
+
+Section = ParserConfig
+"""What a block takes of a port's configuration."""
+
+SECTIONS: dict[str, tuple[type[Section], tuple[Key, ...]]] = {"parser": (ParserConfig, _PARSER_KEYS)}
+"""Tables inside a port's section, one a block: what they become, and their keys."""
+
+
+@dataclass(frozen=True)
 class PortConfig:
     """One port. The defaults are the registers' reset values. ConfigError: a value that is not accepted."""
 
@@ -140,6 +212,7 @@ class PortConfig:
     tx_enable: bool = True
     max_frame: int = MAX_FRAME
     time_increment_ns: float = 4.0
+    parser: ParserConfig = field(default_factory=ParserConfig)
 
     def __post_init__(self) -> None:
         for key in KEYS:
@@ -152,11 +225,13 @@ class PortConfig:
         return round(self.time_increment_ns * (1 << _FRACTION_BITS))
 
     def registers(self) -> dict[str, int]:
-        """The port's registers of block `nic` by name, as this configuration wants them."""
+        """The port's registers by name, as this configuration wants them, in the order in which to write them: the
+        switches come last."""
         return {
-            "max_frame": self.max_frame,
-            "time_increment": self.time_increment,
-            "control": int(self.rx_enable) | int(self.tx_enable) << 1,
+            "nic.max_frame": self.max_frame,
+            "nic.time_increment": self.time_increment,
+            **self.parser.registers(),
+            "nic.control": int(self.rx_enable) | int(self.tx_enable) << 1,
         }
 
 
@@ -209,31 +284,51 @@ class NicConfig:
                 ports[names[name]] = _port(_table(keys, path), path)
         return cls(tuple(ports))
 
-    def with_port(self, port: int = 0, **values: bool | int | float) -> NicConfig:
+    def with_port(self, port: int = 0, **values: bool | int | float | Section) -> NicConfig:
         """The same with other values at one port. ConfigError: a value that is not accepted, or no such key or port."""
         if not 0 <= port < PORTS:
             raise ConfigError("no such port", key=f"port.{port}", accepted=f"0 to {PORTS - 1}")
         ports = list(self.ports)
-        merged = {key.name: getattr(ports[port], key.name) for key in KEYS} | values
-        ports[port] = _port(merged, f"port.{port}")
+        for name, value in values.items():
+            if name in SECTIONS and not isinstance(value, SECTIONS[name][0]):
+                raise ConfigError(f"{_show(value)} is {_kind(value)}", key=f"port.{port}.{name}", accepted="a table")
+        known = {name: value for name, value in values.items() if name not in SECTIONS}
+        _check_keys(known, f"port.{port}", KEYS, SECTIONS)
+        ports[port] = replace(ports[port], **values)  # type: ignore[arg-type]
         return NicConfig(tuple(ports))
 
     def to_toml(self) -> str:
         """Text of a file that ``load`` reads back to an equal configuration; every key is written."""
         lines: list[str] = []
         for number, port in enumerate(self.ports):
-            lines.append(f"[port.{number}]")
-            lines += [f"{key.name} = {_toml_value(getattr(port, key.name))}" for key in KEYS]
-            lines.append("")
+            tables = [(f"port.{number}", port, KEYS)]
+            tables += [(f"port.{number}.{name}", getattr(port, name), keys) for name, (_, keys) in SECTIONS.items()]
+            for path, section, keys in tables:
+                lines.append(f"[{path}]")
+                lines += [f"{key.name} = {_toml_value(getattr(section, key.name))}" for key in keys]
+                lines.append("")
         return "\n".join(lines)
 
 
 def _port(values: dict[str, Any], path: str) -> PortConfig:
+    tables: dict[str, Any] = {}
+    for name, (section, keys) in SECTIONS.items():
+        if name in values:
+            table = _table(values[name], f"{path}.{name}")
+            _check_keys(table, f"{path}.{name}", keys)
+            tables[name] = section(**table)
+    plain = {name: value for name, value in values.items() if name not in SECTIONS}
+    _check_keys(plain, path, KEYS, SECTIONS)
+    return PortConfig(**plain, **tables)
+
+
+def _check_keys(values: Mapping[str, Any], path: str, keys: tuple[Key, ...], sections: Iterable[str] = ()) -> None:
+    """ConfigError unless each is a key of that section, with a value that is accepted there."""
+    by_name = {key.name: key for key in keys}
     for name, value in values.items():
-        if name not in _BY_NAME:
-            raise ConfigError("no such key", key=f"{path}.{name}", accepted=", ".join(_BY_NAME))
-        _BY_NAME[name].check(value, f"{path}.{name}")
-    return PortConfig(**values)
+        if name not in by_name:
+            raise ConfigError("no such key", key=f"{path}.{name}", accepted=", ".join([*by_name, *sections]))
+        by_name[name].check(value, f"{path}.{name}")
 
 
 def _table(value: object, path: str) -> dict[str, Any]:
@@ -242,7 +337,9 @@ def _table(value: object, path: str) -> dict[str, Any]:
     return value
 
 
-def _toml_value(value: bool | int | float) -> str:
+def _toml_value(value: bool | int | float | tuple[str, ...]) -> str:
+    if isinstance(value, tuple):
+        return "[" + ", ".join(f'"{name}"' for name in value) + "]"
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 

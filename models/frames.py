@@ -17,6 +17,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from models.meta import META_WORDS, Words
+
 __all__ = [
     "BEAT_BYTES",
     "FLAG_SNAPPED",
@@ -361,6 +363,9 @@ class Outcome:
     counters        dict       the port's counters as they read at the end of the play, by register name
                                ("rx_frames_in", "tx_disposition.BAD_FRAME"); only those that the device has read
     resets          int64[r]   cycles in which the device was put into reset during the play, rising
+    user            uint16[m]  tuser beside the last beat of each frame out; uint16[0]: the device doesn't show it
+    meta            uint32[m, META_WORDS]  metadata (models/meta.py) beside each frame out to the host, 0 for those to
+                               the wire; uint32[0, META_WORDS]: the device has none
 
     ValueError: arrays of the wrong type or length.
     """
@@ -377,6 +382,8 @@ class Outcome:
     cycles: int
     counters: dict[str, int] = field(default_factory=dict)
     resets: Int64 = field(default_factory=lambda: np.zeros(0, np.int64))
+    user: NDArray[np.uint16] = field(default_factory=lambda: np.zeros(0, np.uint16))
+    meta: Words = field(default_factory=lambda: np.zeros((0, META_WORDS), np.uint32))
 
     def __post_init__(self) -> None:
         _check_array("Outcome", "source", self.source, np.int64, len(self.frames))
@@ -386,6 +393,10 @@ class Outcome:
         for name in ("latency_cycles", "first_in", "last_in", "first_out", "last_out"):
             _check_array("Outcome", name, getattr(self, name), np.int64, n)
         _check_array("Outcome", "resets", self.resets, np.int64, None)
+        if len(self.user):
+            _check_array("Outcome", "user", self.user, np.uint16, len(self.frames))
+        if self.meta.dtype != np.uint32 or self.meta.shape not in ((0, META_WORDS), (len(self.frames), META_WORDS)):
+            raise ValueError(f"Outcome.meta: uint32[{len(self.frames)}, {META_WORDS}] is wanted")
         wrong = np.flatnonzero((self.source < -1) | (self.source >= n))
         if len(wrong):
             i = int(wrong[0])

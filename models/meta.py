@@ -11,18 +11,28 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 __all__ = [
     "BUDGET",
     "FIELDS",
     "META_W",
+    "META_WORDS",
     "Code",
     "Disposition",
     "Field",
+    "Words",
     "disposition",
+    "field_of",
     "pack",
+    "pack_words",
     "unpack",
     "verilog_header",
+    "word_of",
+    "words_of",
 ]
 
 BUDGET = 1280
@@ -130,7 +140,13 @@ FIELDS: tuple[Field, ...] = (
     Field("protocol", 8, "parser", ("host",), "last protocol or next-header value that was read"),
     Field("ip_checksum", 2, "parser", ("host",), "IPv4 header checksum: 0 none, 1 good, 2 bad"),
     Field("ip_options", 1, "parser", ("host",), "the IPv4 header has options"),
-    Field("ext_mask", 5, "parser", ("host",), "extension headers seen: 0 hop-by-hop, 1 routing, 2 fragment, 3 destination, 4 AH"),
+    Field(
+        "ext_mask",
+        5,
+        "parser",
+        ("host",),
+        "extension headers seen: 0 hop-by-hop, 1 routing, 2 fragment, 3 destination, 4 AH",
+    ),
     Field("fragment", 1, "parser", ("host",), "part of a fragmented packet"),
     Field("more_fragments", 1, "parser", ("host",), "MF"),
     Field("dont_fragment", 1, "parser", ("host",), "DF"),
@@ -162,6 +178,12 @@ FIELDS: tuple[Field, ...] = (
 META_W = -(-sum(field.width for field in FIELDS) // 32) * 32
 """Bits of the word: a whole number of 32-bit words."""
 
+META_WORDS = META_W // 32
+"""32-bit words that it takes."""
+
+Words = NDArray[np.uint32]
+"""uint32[n, META_WORDS]: the metadata of n frames, bits 31:0 first."""
+
 
 def _offsets() -> dict[str, tuple[int, int]]:
     offsets, low = {}, 0
@@ -188,6 +210,57 @@ def pack(values: Mapping[str, int]) -> int:
 def unpack(word: int) -> dict[str, int]:
     """The word to its fields by name."""
     return {name: word >> low & (1 << width) - 1 for name, (low, width) in _OFFSETS.items()}
+
+
+def words_of(words: list[int]) -> Words:
+    """Words as ``pack`` makes them, as an array."""
+    raw = b"".join(word.to_bytes(4 * META_WORDS, "little") for word in words)
+    return np.frombuffer(raw, "<u4").reshape(len(words), META_WORDS).astype(np.uint32)
+
+
+def word_of(words: NDArray[np.uint32]) -> int:
+    """One row of them as the word."""
+    return int.from_bytes(words.astype("<u4").tobytes(), "little")
+
+
+def _pieces(low: int, width: int) -> list[tuple[int, int, int, int]]:
+    """Where a field of at most 64 bits lies: its bit, the 32-bit word, the bit there, how many bits."""
+    pieces, at = [], 0
+    while at < width:
+        word, bit = divmod(low + at, 32)
+        take = min(32 - bit, width - at)
+        pieces.append((at, word, bit, take))
+        at += take
+    return pieces
+
+
+def pack_words(n: int, fields: Mapping[str, NDArray[Any]]) -> Words:
+    """As ``pack``, for n frames: an array a field, of n entries; a field of more than 64 bits as uint64[n, 2], the high
+    half first. KeyError: no such field. ValueError: a value is larger than its field."""
+    words = np.zeros((n, META_WORDS), np.uint32)
+    for name, given in fields.items():
+        low, width = _OFFSETS[name]
+        values = np.asarray(given, np.uint64)
+        parts = [(low, width, values)]
+        if width > 64:
+            parts = [(low, 64, values[:, 1]), (low + 64, width - 64, values[:, 0])]
+        for start, size, part in parts:
+            if size < 64 and (part >> np.uint64(size)).any():
+                raise ValueError(f"meta field {name}: a value does not fit {width} bits")
+            for at, word, bit, take in _pieces(start, size):
+                piece = (part >> np.uint64(at)) & np.uint64((1 << take) - 1)
+                words[:, word] |= (piece << np.uint64(bit)).astype(np.uint32)
+    return words
+
+
+def field_of(words: Words, name: str) -> NDArray[np.uint64]:
+    """uint64[n]: a field of at most 64 bits. KeyError: no such field."""
+    low, width = _OFFSETS[name]
+    values = np.zeros(len(words), np.uint64)
+    for at, word, bit, take in _pieces(low, width):
+        piece = (words[:, word] >> np.uint32(bit)).astype(np.uint64) & np.uint64((1 << take) - 1)
+        values |= piece << np.uint64(at)
+    return values
 
 
 def verilog_header() -> str:

@@ -1,18 +1,20 @@
 """The golden model of ``nic_port``: what must become of every frame, and in which cycle.
 
-Source: docs/architecture.md, section 4 (stages, order of precedence, registers). The port decides by a frame's length,
-its bad mark and two registers; what it passes, it passes unchanged to the other edge. Two things hang on timing and
-can't be told beforehand: whether ``rx_buffer`` had room, and what was in flight at a reset. These are taken from the
-device and held against bounds that its own cycles give.
+Source: docs/architecture.md, section 4 (stages, order of precedence, registers), and the pages of the blocks. The port
+decides by a frame's length, its bad mark, its headers and a few registers; what it passes, it passes unchanged to the
+other edge, to the host with the metadata beside it. Two things hang on timing and can't be told beforehand: whether
+``rx_buffer`` had room, and what was in flight at a reset. These are taken from the device and held against bounds that
+its own cycles give.
 
 **Time inside the port.** A frame's first beat is taken by ``nic_ingress`` in cycle
 
     e[k] = max(first_in[k] + 1, e[k-1] + max(4, beats[k-1]))
 
 since one register lies before it and it spends at least 4 cycles on a frame; its last beat in
-``l[k] = max(last_in[k] + 1, e[k] + beats[k] - 1)``. From there nothing stalls on the way into the buffer, and the first
-beat comes out in ``max(l[k] + rest, last_out of the frame delivered before + 1)``. For frames of 49 bytes and more,
-``l`` is ``last_in + 1`` and this is the formula of the architecture page.
+``l[k] = max(last_in[k] + 1, e[k] + beats[k] - 1)``. Behind it the stages of models/stages.py say when the last beat
+gets into the buffer: exactly if the beats came one a cycle, else within a range. Nothing stalls on the way, and the
+first beat comes out of the port as many cycles later as the buffer and the registers behind it take, or right behind
+the frame delivered before.
 
 Volume is handled in numpy; ``reference_*`` are the same rules written a frame at a time, and a test proves them equal.
 """
@@ -28,11 +30,14 @@ from numpy.typing import NDArray
 
 from models.config import NicConfig
 from models.frames import BEAT_BYTES, Batch, Edge, Int64, Outcome, UInt8, first_difference
-from models.meta import Code
+from models.meta import META_WORDS, Code, Words, field_of, pack, pack_words, unpack, word_of, words_of
+from models.parser import ParserModel
 from models.port_map import PORT
 from models.registers import Access, Register
+from models.stages import Bool, Flow, ParserStage, Passage, Registers, Stage, UInt16, follow
 
 __all__ = [
+    "COUNTERS",
     "CYCLE_NS",
     "INGRESS_CYCLES",
     "RX",
@@ -48,8 +53,6 @@ __all__ = [
     "reference_held",
 ]
 
-Bool = NDArray[np.bool_]
-
 CYCLE_NS = 4
 """Length of a cycle of the core clock, in ns."""
 
@@ -59,24 +62,24 @@ INGRESS_CYCLES = 4
 _ROOM_SLACK_BEATS = 4
 """The buffer may learn a few cycles late that beats have left it, so that a frame is lost that just fitted."""
 _ROOM_SLACK_FRAMES = 2
-_STALL_SLACK = 32
+_STALL_SLACK = 96
 """Cycles by which a frame may be late after the transmit buffer was full: what stands in the slots before it."""
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """One direction: registers before the buffer (ingress is the second of them) and behind it, and cycles from a
-    frame's last beat into the buffer to its first beat out of it."""
+    """One direction: the stages between ingress and the buffer (a register lies in front of ingress, and ingress is
+    one), the registers behind the buffer, and cycles from a frame's last beat into the buffer to its first beat out."""
 
     name: str
-    before: int
+    stages: tuple[Stage, ...]
     after: int
     buffer: int = 2
 
     @property
-    def after_last(self) -> int:
-        """Cycles from the handshake of a frame's last beat at the input to its first beat at the output."""
-        return self.before + self.buffer + self.after
+    def to_stages(self) -> int:
+        """Cycles from a frame's first beat in to its first beat at the first of the stages, where ingress is free."""
+        return 2
 
     @property
     def elastic(self) -> int:
@@ -84,8 +87,8 @@ class Pipeline:
         return 2 * self.after + self.buffer
 
 
-RX = Pipeline("rx", before=8, after=3)
-TX = Pipeline("tx", before=6, after=2)
+RX = Pipeline("rx", (ParserStage("parser_rx"), Registers(5)), after=3)
+TX = Pipeline("tx", (ParserStage("parser_tx"), Registers(3)), after=2)
 
 
 def direction_of(edge: int) -> Pipeline:
@@ -93,7 +96,22 @@ def direction_of(edge: int) -> Pipeline:
     return RX if edge == Edge.WIRE else TX
 
 
-_COUNTERS = ("frames_in", "bytes_in", "frames_out", "bytes_out")
+_PLAIN = ("frames_in", "bytes_in", "frames_out", "bytes_out")
+
+
+def _counter_registers() -> dict[str, str]:
+    found = {f"{way.name}_{name}": f"nic.{way.name}_{name}" for way in (RX, TX) for name in _PLAIN}
+    found |= {
+        f"{way.name}_disposition.{code.name}": f"nic.{way.name}_disposition[{code.value}]"
+        for way in (RX, TX)
+        for code in Code
+        if code != Code.NONE
+    }
+    return found | {name: name for way in (RX, TX) for stage in way.stages for name in stage.counters}
+
+
+COUNTERS: Mapping[str, str] = _counter_registers()
+"""The port's counters: their names in an ``Outcome``, and the 64-bit registers that hold them."""
 
 _BUFFERS = {"rx_buffer": Edge.WIRE, "tx_sched": Edge.HOST}
 _CODES = frozenset(int(code) for code in Code)
@@ -110,12 +128,14 @@ class AddressError(LookupError):
 @dataclass(frozen=True)
 class Prediction:
     """What must become of a batch of n frames, m of which come out: ``code`` and ``queue`` uint8[n], ``source``
-    int64[m] (index of each frame out; those of one edge in order) and ``frames``, the frames out."""
+    int64[m] (index of each frame out; those of one edge in order), ``frames``, the frames out, and ``user`` uint16[m],
+    tuser beside their last beat."""
 
     code: UInt8
     queue: UInt8
     source: Int64
     frames: Batch
+    user: UInt16
 
 
 @dataclass(frozen=True)
@@ -135,16 +155,22 @@ class Mismatch:
         return f"{where}{self.what}: expected {self.expected}, got {self.got}{when}"
 
 
-def reference_code(edge: int, length: int, bad: int, control: int, max_frame: int, buffer_beats: int) -> int:
-    """Code of one frame that meets an empty port: precedence as in `nic_ingress`, then what no buffer can hold."""
+def reference_code(
+    edge: int, frame: bytes, bad: int, control: int, max_frame: int, buffer_beats: int, drop: int = 0
+) -> int:
+    """Code of one frame that meets an empty port: precedence as in `nic_ingress`, then what the parser drops (``drop``:
+    its register), then what no buffer can hold."""
     enabled = control >> (0 if edge == Edge.WIRE else 1) & 1
     if not enabled:
         return Code.PORT_DISABLED
-    if length > max_frame:
+    if len(frame) > max_frame:
         return Code.OVERSIZE
     if bad:
         return bad >> 1 or Code.BAD_FRAME
-    if -(-length // BEAT_BYTES) > buffer_beats:
+    parsed = ParserModel(drop=drop).parse(frame)
+    if parsed.user & 1:
+        return parsed.code
+    if -(-len(frame) // BEAT_BYTES) > buffer_beats:
         return Code.OVERSIZE
     return Code.DELIVERED
 
@@ -154,22 +180,33 @@ def reference_first_out(
     first_in: Sequence[int],
     last_in: Sequence[int],
     beats: Sequence[int],
+    latency: Sequence[int],
     last_out: Sequence[int],
     resets: Sequence[int] = (),
-) -> list[int]:
-    """Cycle of the first beat out of each frame that entered at one edge, in order, a frame at a time. ``last_out`` is
-    -1 for a frame that is not delivered; the entry of such a frame is where it would have come out. After a reset the
-    port remembers nothing."""
+) -> list[tuple[int, int]]:
+    """Cycle of the first beat out of each frame that entered at one edge, in order, a frame at a time: the earliest and
+    the latest, which are one where the frame and those that it follows closely came without gaps. ``latency``: the
+    parser's. ``last_out`` is -1 for a frame that is not delivered; the entry of such a frame is where it would have
+    come out. None of the frames is oversize. After a reset the port remembers nothing."""
     pipeline = direction_of(edge)
-    cycles, free, previous, epoch = [], -1, -1, 0
-    for first, last, count, out in zip(first_in, last_in, beats, last_out, strict=True):
+    behind = (5 if edge == Edge.WIRE else 3) + pipeline.buffer + pipeline.after
+    cycles: list[tuple[int, int]] = []
+    free = previous = parser_least = parser_most = -1
+    epoch = 0
+    for first, last, count, wait, out in zip(first_in, last_in, beats, latency, last_out, strict=True):
         now = sum(reset < first for reset in resets)
         if now != epoch:
-            epoch, free, previous = now, -1, -1
+            epoch, free, previous, parser_least, parser_most = now, -1, -1, -1, -1
         entry = max(first + 1, free)
         free = entry + max(INGRESS_CYCLES, count)
         end = max(last + 1, entry + count - 1)
-        cycles.append(max(end + pipeline.after_last - 1, previous + 1))
+        # At the parser's input the beats pass one cycle after ingress took them.
+        least = max(entry + 1 + wait, parser_least + 1)
+        parser_least = max(least + count - 1, end + 1 + 2)
+        gaps = end - (entry + count - 1)
+        most = max(entry + 1 + gaps + wait, parser_most + 1)
+        parser_most = max(most + count - 1, end + 1 + 2)
+        cycles.append((max(parser_least + behind, previous + 1), max(parser_most + behind, previous + 1)))
         if out >= 0:
             previous = out
     return cycles
@@ -191,8 +228,42 @@ def reference_held(
 
 
 @dataclass(frozen=True)
+class _Course:
+    """The frames of one edge on their way to the buffer, whenever they come: their indices in the batch, their beats
+    behind ingress, and what each stage makes of them."""
+
+    pipeline: Pipeline
+    index: Int64
+    kept: Int64
+    passages: tuple[Passage, ...]
+
+    @property
+    def user(self) -> UInt16:
+        """uint16[n]: tuser beside the last beat into the buffer."""
+        return self.passages[-1].user
+
+    @property
+    def latency(self) -> Int64:
+        """int64[n]: cycles from first beat in to first beat out, of frames alone that come without gaps."""
+        way = self.pipeline
+        to_buffer = way.to_stages + sum(passage.latency for passage in self.passages)
+        cycles: Int64 = to_buffer + self.kept - 1 + way.buffer + way.after
+        return cycles
+
+    def counts(self) -> dict[str, Bool]:
+        """By register, which frames its counter counts."""
+        return {name: hits for passage in self.passages for name, hits in passage.counts.items()}
+
+    def meta(self, at: Int64, **others: NDArray[Any]) -> Words:
+        """Metadata of frames ``at`` (places in ``index``): what the stages write, and the fields ``others``."""
+        fields = {name: values[at] for passage in self.passages for name, values in passage.fields.items()}
+        return pack_words(len(at), fields | others)
+
+
+@dataclass(frozen=True)
 class _Lane:
-    """The frames of one edge that entered the port, in order, with their cycles as the device reports them."""
+    """The frames of one edge that entered the port, in order, with their cycles as the device reports them; ``entry``:
+    when ingress took the first beat; ``into``: when they got into the buffer."""
 
     pipeline: Pipeline
     index: Int64
@@ -204,22 +275,32 @@ class _Lane:
     last_out: Int64
     epoch: Int64
     entry: Int64
-    end: Int64
+    into: Flow
 
     @classmethod
-    def of(cls, batch: Batch, outcome: Outcome, edge: Edge) -> _Lane:
-        index = np.flatnonzero((batch.edge == edge) & (outcome.first_in >= 0)).astype(np.int64)
-        first_in, beats = outcome.first_in[index], batch.beats[index]
+    def of(cls, batch: Batch, outcome: Outcome, course: _Course) -> _Lane:
+        chosen = np.flatnonzero(outcome.first_in[course.index] >= 0)
+        index = course.index[chosen]
+        first_in, beats, kept = outcome.first_in[index], batch.beats[index], course.kept[chosen]
         # A frame that was cut by a reset has no last beat; it may have had any length up to its own.
         last_in = np.where(outcome.last_in[index] < 0, first_in, outcome.last_in[index])
         epoch = np.searchsorted(outcome.resets, first_in, "left").astype(np.int64)
-        spent = np.maximum(INGRESS_CYCLES, beats)
-        before = np.cumsum(spent) - spent
-        # Further apart than any two cycles of the play: what was before a reset never counts behind it.
-        apart = epoch * (int(np.max(first_in, initial=0)) + int(spent.sum()) + 2)
-        entry = np.maximum.accumulate(first_in + 1 - before + apart) - apart + before
+        spent = np.zeros(len(index), np.int64)
+        spent[1:] = np.maximum(INGRESS_CYCLES, beats)[:-1]
+        entry = follow(first_in + 1, spent, epoch)
+        end = np.maximum(last_in + 1, entry + beats - 1)
+        flow = Flow(
+            first=entry + 1,
+            # Of a frame that is cut at max_frame, the beat at which it is cut.
+            last=1 + np.where(kept == beats, end, entry + kept - 1),
+            latest=1 + end - (beats - kept),
+            beats=kept,
+            epoch=epoch,
+        )
+        for passage in course.passages:
+            flow = passage.leave(flow, chosen)
         return cls(
-            pipeline=direction_of(edge),
+            pipeline=course.pipeline,
             index=index,
             first_in=first_in,
             last_in=last_in,
@@ -234,7 +315,7 @@ class _Lane:
             last_out=outcome.last_out[index],
             epoch=epoch,
             entry=entry,
-            end=np.maximum(last_in + 1, entry + beats - 1),
+            into=flow,
         )
 
     @property
@@ -242,13 +323,15 @@ class _Lane:
         chosen: Bool = (self.code == Code.DELIVERED) & (self.last_out >= 0)
         return chosen
 
-    def expected_first_out(self) -> Int64:
-        """As ``reference_first_out``."""
+    def expected_first_out(self) -> tuple[Int64, Int64]:
+        """As ``reference_first_out``: the earliest and the latest."""
         last_out = np.where(self.delivered, self.last_out, -1)
         previous = np.full(len(last_out), -1, np.int64)
         # Outputs of one edge follow each other, so the latest so far is that of the frame before.
         previous[1:] = np.maximum.accumulate(last_out)[:-1]
-        return np.maximum(self.end + self.pipeline.after_last - 1, previous + 1)
+        behind = self.pipeline.buffer + self.pipeline.after
+        least, most = (np.maximum(into + behind, previous + 1) for into in (self.into.last, self.into.latest))
+        return least, most
 
     def held(self, time: Int64) -> tuple[Int64, Int64, Int64]:
         """For each frame k: of the delivered frames before it, at cycle time[k], as ``reference_held``."""
@@ -283,8 +366,7 @@ class _Lane:
 
     def may_be_full(self, depth: int, frames: int) -> Bool:
         """True where the buffer may have lacked room for the frame, by the most that it can have held."""
-        first = self.entry + self.pipeline.before - 1
-        last = self.end + self.pipeline.before - 1
+        first, last = self.into.first, self.into.last
         lost_beats, lost_frames = self.lost_before()
         after = self.pipeline.after
         # Beats come one a cycle at most, so the beat before the last came at the earliest so long after the first; the
@@ -296,7 +378,7 @@ class _Lane:
 
     def must_be_full(self, depth: int, frames: int) -> Bool:
         """True where the buffer certainly had no room for the frame's last beat, by the least that it can have held."""
-        least, _, count = self.held(self.end + self.pipeline.before - 1)
+        least, _, count = self.held(self.into.latest)
         elastic = self.pipeline.elastic
         return (least - elastic + self.beats > depth) | (count - elastic - 1 + 1 > frames)
 
@@ -331,17 +413,18 @@ class NicPortModel:
         self.buffer_frames = buffer_frames
         self._depth = {Edge.WIRE: rx_buffer_beats, Edge.HOST: tx_buffer_beats}
         programmed = (config or NicConfig()).ports[port].registers()
-        self._written = {f"nic.{name}": value for name, value in programmed.items()}
+        self._written = dict(programmed)
         self._counters = self._zero_counters()
         self._high: dict[str, int] = {}
         self._time = 0
         self._peak = {Edge.WIRE: 0, Edge.HOST: 0}
+        self._known: tuple[Batch, dict[str, int], dict[Edge, _Course]] | None = None
 
     # -- registers ---------------------------------------------------------------------------------------------------
 
     @property
     def counters(self) -> dict[str, int]:
-        """All counters by name: rx_frames_in, ..., tx_bytes_out, rx_disposition.<CODE>, tx_disposition.<CODE>."""
+        """All counters by name: rx_frames_in, ..., rx_disposition.<CODE>, ..., parser_rx.frames, ..."""
         return dict(self._counters)
 
     @property
@@ -393,6 +476,8 @@ class NicPortModel:
             return self.now_ns
         if instance == "nic" and name in self._counters:
             return self._counters[name]
+        if register.name in self._counters:
+            return self._counters[register.name]
         table, bracket, code = name.partition("[")
         if bracket:
             return self._counters.get(f"{table}.{_code_name(int(code[:-1]))}", 0)
@@ -400,23 +485,29 @@ class NicPortModel:
 
     # -- what must happen --------------------------------------------------------------------------------------------
 
-    def latency_cycles(self, edge: int, length: int) -> int:
-        """Cycles from a frame's first beat in to its first beat out, for a frame alone in the port that comes without
-        gaps: B + 12 on rx, B + 9 on tx, B its beats."""
-        beats = -(-length // BEAT_BYTES)
-        return beats - 1 + direction_of(edge).after_last
+    def latency_cycles(self, edge: int, frame: bytes) -> int:
+        """Cycles from the frame's first beat in to its first beat out, where it is alone in the port and comes without
+        gaps. ValueError: it has no byte."""
+        batch = Batch.of([frame], edge=int(edge), port=self.port)
+        self._check_playable(batch)
+        return int(self._courses(batch)[Edge(edge)].latency[0])
 
-    def first_out_cycle(self, edge: int, last_in: int, previous_last_out: int) -> int:
-        """Cycle in which the first beat comes out of a frame of 49 bytes or more: ``last_in`` is the cycle of its last
-        beat in, ``previous_last_out`` that of the last beat out of the frame delivered before it (-1: there was none).
-        Shorter frames back to back wait in `nic_ingress` too: ``reference_first_out``."""
-        return max(last_in + direction_of(edge).after_last, previous_last_out + 1)
+    def first_out_cycle(self, edge: int, frame: bytes, first_in: int, previous_last_out: int) -> int:
+        """Cycle in which the frame's first beat comes out where it has the port's front to itself and comes without
+        gaps: ``first_in`` is the cycle of its first beat in, ``previous_last_out`` that of the last beat out of the
+        frame delivered before it (-1: there was none)."""
+        return max(first_in + self.latency_cycles(edge, frame), previous_last_out + 1)
 
     def predict(self, batch: Batch) -> Prediction:
         """What must become of the frames where nothing is reset and ``rx_buffer`` always has room. ValueError: a frame
         without a byte, or of another port."""
         self._check_playable(batch)
-        code = self._codes(batch)
+        code, user = np.zeros(len(batch), np.uint8), np.zeros(len(batch), np.uint16)
+        for edge, course in self._courses(batch).items():
+            at = course.index
+            user[at] = course.user
+            unfit = np.where(batch.beats[at] > self._depth[edge], Code.OVERSIZE, Code.DELIVERED)
+            code[at] = np.where(course.user & 1, course.user >> 1 & 0x7F, unfit)
         queue = np.where(batch.edge == Edge.HOST, batch.queue, 0).astype(np.uint8)
         source = np.flatnonzero(code == Code.DELIVERED).astype(np.int64)
         passed = batch.select(source)
@@ -431,7 +522,7 @@ class NicPortModel:
             bad=np.zeros(len(passed), np.uint8),
             flags=np.zeros(len(passed), np.uint8),
         )
-        return Prediction(code, queue, source, frames)
+        return Prediction(code, queue, source, frames, user[source])
 
     def _check_playable(self, batch: Batch) -> None:
         for wrong, problem in (
@@ -441,24 +532,36 @@ class NicPortModel:
             if wrong.any():
                 raise ValueError(f"frame {int(np.argmax(wrong))} {problem}")
 
-    def _codes(self, batch: Batch) -> UInt8:
-        """As ``reference_code``, for all frames."""
-        host = batch.edge == Edge.HOST
-        control, lengths = self._written["nic.control"], batch.lengths
-        disabled = np.where(host, not control >> 1 & 1, not control & 1)
-        reason = batch.bad >> 1
-        depth = np.where(host, self._depth[Edge.HOST], self._depth[Edge.WIRE])
+    def _marks(self, batch: Batch) -> UInt8:
+        """uint8[n]: tuser[7:0] behind ingress."""
+        control = self._written["nic.control"]
+        disabled = np.where(batch.edge == Edge.HOST, not control >> 1 & 1, not control & 1)
         code = np.select(
-            [
-                disabled,
-                lengths > self._written["nic.max_frame"],
-                batch.bad != 0,
-                batch.beats > depth,
-            ],
-            [Code.PORT_DISABLED, Code.OVERSIZE, np.where(reason == 0, Code.BAD_FRAME, reason), Code.OVERSIZE],
-            Code.DELIVERED,
+            [disabled, batch.lengths > self._written["nic.max_frame"], batch.bad > 1],
+            [Code.PORT_DISABLED, Code.OVERSIZE, batch.bad >> 1],
+            Code.BAD_FRAME,
         )
-        return code.astype(np.uint8)
+        marked = disabled | (batch.lengths > self._written["nic.max_frame"]) | (batch.bad != 0)
+        return np.where(marked, code << 1 | 1, 0).astype(np.uint8)
+
+    def _courses(self, batch: Batch) -> dict[Edge, _Course]:
+        """The way of each edge's frames to its buffer. Kept for the batch and the registers that it was asked for last:
+        a check asks several times."""
+        if self._known is None or self._known[0] is not batch or self._known[1] != self._written:
+            self._known = batch, dict(self._written), {edge: self._course(batch, edge) for edge in Edge}
+        return self._known[2]
+
+    def _course(self, batch: Batch, edge: Edge) -> _Course:
+        index = np.flatnonzero(batch.edge == edge).astype(np.int64)
+        frames = batch if len(index) == len(batch) else batch.select(index)
+        limit = self._written["nic.max_frame"]
+        kept = np.where(frames.lengths > limit, limit // BEAT_BYTES + 1, frames.beats)
+        user: UInt16 = self._marks(frames).astype(np.uint16)
+        cut, passages = _cut(frames, np.minimum(kept * BEAT_BYTES, frames.lengths)), []
+        for stage in direction_of(edge).stages:
+            passages.append(stage.take(cut, user, self._written))
+            user = passages[-1].user
+        return _Course(direction_of(edge), index, kept, tuple(passages))
 
     def play(self, batch: Batch) -> Outcome:
         """The frames one after the other, each alone in its direction: it enters, without gaps, when its time has come
@@ -467,17 +570,18 @@ class NicPortModel:
         prediction = self.predict(batch)
         n, beats = len(batch), batch.beats
         first_in, latency = np.zeros(n, np.int64), np.zeros(n, np.int64)
-        for edge in Edge:
-            index = np.flatnonzero(batch.edge == edge)
-            latency[index] = beats[index] - 1 + direction_of(edge).after_last
+        delivered = prediction.code == Code.DELIVERED
+        for edge, course in self._courses(batch).items():
+            index = course.index
+            if not len(index):
+                continue
+            latency[index] = course.latency
             taken = latency[index] + beats[index]
             before = np.cumsum(taken) - taken
             start = -(-batch.time_ns[index] // CYCLE_NS)
-            if len(index):
-                first_in[index] = np.maximum.accumulate(start - before) + before
-                delivered = prediction.code[index] == Code.DELIVERED
-                self._peak[edge] = max(self._peak[edge], int(np.max(beats[index], where=delivered, initial=0)))
-        delivered = prediction.code == Code.DELIVERED
+            first_in[index] = np.maximum.accumulate(start - before) + before
+            most = np.max(beats[index], where=delivered[index], initial=0)
+            self._peak[edge] = max(self._peak[edge], int(most))
         first_out = np.where(delivered, first_in + latency, -1)
         last_out = np.where(delivered, first_out + beats - 1, -1)
         cycles = int(np.max(first_in + latency + beats, initial=0))
@@ -492,12 +596,34 @@ class NicPortModel:
             first_out=first_out,
             last_out=last_out,
             cycles=cycles,
+            user=prediction.user,
         )
+        to_host = prediction.frames.edge == Edge.HOST
+        meta = np.zeros((len(to_host), META_WORDS), np.uint32)
+        received = prediction.source[to_host]
+        stamps = [self._time + self._written["nic.time_increment"] * int(at + 1) >> 32 for at in first_in[received]]
+        meta[to_host] = self._meta(batch, outcome, received, self._counters, timestamp=np.array(stamps, np.uint64))
+        outcome = replace(outcome, meta=meta)
         for name, value in self.expected_counters(batch, outcome).items():
             self._counters[name] = self._counters.get(name, 0) + value
         outcome.counters.update(self._counters)
         self.advance(cycles)
         return outcome
+
+    def _meta(
+        self, batch: Batch, outcome: Outcome, source: Int64, before: Mapping[str, int], **others: NDArray[Any]
+    ) -> Words:
+        """Metadata beside received frames ``source``, without ``timestamp`` unless it is among ``others``. Frames are
+        numbered as they enter, from 0 after a reset; ``before``: the counters at the start of the play."""
+        course = self._courses(batch)[Edge.WIRE]
+        entered = course.index[outcome.first_in[course.index] >= 0]
+        epoch = np.searchsorted(outcome.resets, outcome.first_in[entered], "left")
+        number = np.arange(len(entered)) - np.searchsorted(epoch, epoch, "left")
+        number = np.where(epoch == 0, number + before.get("rx_frames_in", 0), number)
+        seq = np.zeros(len(batch), np.int64)
+        seq[entered] = number & 0xFFFF
+        port = np.full(len(source), self.port)
+        return course.meta(np.searchsorted(course.index, source), seq=seq[source], port=port, **others)
 
     # -- what did happen ---------------------------------------------------------------------------------------------
 
@@ -507,13 +633,14 @@ class NicPortModel:
         The sum of ``check_frames``, ``check_timing`` and ``check_counters`` (``before``: see there). A target without
         cycles uses the first and the last.
         """
-        found = self.check_frames(batch, outcome)
+        found = self.check_frames(batch, outcome, before)
         if len(outcome) == len(batch):
             found += self.check_timing(batch, outcome) + self.check_counters(batch, outcome, before)
         return sorted(found, key=lambda mismatch: mismatch.frame)
 
-    def check_frames(self, batch: Batch, outcome: Outcome) -> list[Mismatch]:
-        """Codes, queues, the bytes, edges, ports, marks and order of the frames out, and the accounting sum."""
+    def check_frames(self, batch: Batch, outcome: Outcome, before: Mapping[str, int] | None = None) -> list[Mismatch]:
+        """Codes, queues, the bytes, edges, ports, marks, metadata and order of the frames out, and the accounting sum.
+        ``before``: as in ``check_counters``."""
         if len(outcome) != len(batch):
             return [Mismatch(-1, "frames in the outcome", len(batch), len(outcome))]
         prediction = self.predict(batch)
@@ -529,6 +656,7 @@ class NicPortModel:
         wrong = allowed & ~lost & (outcome.queue != prediction.queue)
         self._report(found, outcome, "queue", wrong, prediction.queue, outcome.queue)
         self._check_frames_out(batch, outcome, found)
+        self._check_beside(batch, outcome, before or {}, found)
         self._check_sum(batch, outcome, found)
         return found
 
@@ -582,6 +710,28 @@ class NicPortModel:
                 text = f"before frame {latest[j - 1]}", f"behind frame {latest[j - 1]}"
                 found.append(Mismatch(int(order[j]), "order", *text, cycle))
         self._check_bytes(batch, source, frames, outcome, found)
+
+    def _check_beside(self, batch: Batch, outcome: Outcome, before: Mapping[str, int], found: list[Mismatch]) -> None:
+        """What stands beside the frames to the host: tuser and the metadata, but for the time in it."""
+        source = outcome.source
+        at = np.flatnonzero((source >= 0) & (outcome.frames.edge == Edge.HOST))
+        at = at[batch.edge[source[at]] == Edge.WIRE]
+        received = source[at]
+        if len(outcome.user):
+            course = self._courses(batch)[Edge.WIRE]
+            user = course.user[np.searchsorted(course.index, received)]
+            self._report(found, outcome, "tuser", user != outcome.user[at], user, outcome.user[at], hex, received)
+        if not len(outcome.meta):
+            return
+        expected = self._meta(batch, outcome, received, before)
+        wrong = ((expected ^ outcome.meta[at]) & _CHECKED).any(axis=1)
+        for j in np.flatnonzero(wrong):
+            frame = int(received[j])
+            wanted, got = unpack(word_of(expected[j])), unpack(word_of(outcome.meta[at[j]]))
+            for name, value in wanted.items():
+                if name != "timestamp" and value != got[name]:
+                    cycle = int(outcome.first_out[frame])
+                    found.append(Mismatch(frame, f"meta.{name}", f"{value:#x}", f"{got[name]:#x}", cycle))
 
     def _check_bytes(self, batch: Batch, source: Int64, frames: Batch, outcome: Outcome, found: list[Mismatch]) -> None:
         expected = batch if len(source) == len(batch) and np.all(np.diff(source) == 1) else batch.select(source)
@@ -642,8 +792,11 @@ class NicPortModel:
         if np.any(np.diff(outcome.resets) <= 0):
             found.append(Mismatch(-1, "resets", "rising cycles", outcome.resets.tolist()))
             return found
-        for edge in Edge:
-            self._check_lane(_Lane.of(batch, outcome, edge), edge, outcome, found)
+        for edge, course in self._courses(batch).items():
+            lane = _Lane.of(batch, outcome, course)
+            self._check_lane(lane, edge, outcome, found)
+            if edge == Edge.WIRE and len(outcome.meta):
+                self._check_timestamps(lane, outcome, found)
         return found
 
     def _check_lane(self, lane: _Lane, edge: Edge, outcome: Outcome, found: list[Mismatch]) -> None:
@@ -667,23 +820,49 @@ class NicPortModel:
         earliest[chain[1:]] = lane.last_out[chain[:-1]] + 1
         report("first_out (the frame before is still leaving)", overlap, earliest, lane.first_out)
 
-        expected = lane.expected_first_out()
-        late = np.where(lane.disturbed(depth, frames), _STALL_SLACK, 0) if edge == Edge.HOST else 0
-        wrong = sent & ((lane.first_out < expected) | (lane.first_out > expected + late))
-        report("first_out", wrong, expected, lane.first_out)
+        least, most = lane.expected_first_out()
+        if edge == Edge.HOST:
+            most = most + np.where(lane.disturbed(depth, frames), _STALL_SLACK, 0)
+        wrong = sent & ((lane.first_out < least) | (lane.first_out > most))
+        report("first_out", wrong, np.where(lane.first_out < least, least, most), lane.first_out)
         if edge == Edge.WIRE:
             dropped = lane.code == Code.RX_BUFFER_FULL
             unneeded = dropped & ~lane.may_be_full(depth, frames)
             for i in np.flatnonzero(unneeded):
-                most = int(lane.held(lane.end + lane.pipeline.before - 1 + lane.pipeline.after)[1][i])
-                text = f"room for {lane.beats[i]} beats beside at most {most} of {depth}"
+                held = int(lane.held(lane.into.last + lane.pipeline.after)[1][i])
+                text = f"room for {lane.beats[i]} beats beside at most {held} of {depth}"
                 found.append(Mismatch(int(lane.index[i]), "drop for want of room", text, "RX_BUFFER_FULL",
                                       int(lane.first_in[i])))  # fmt: skip
             for i in np.flatnonzero(sent & lane.must_be_full(depth, frames)):
-                least = int(lane.held(lane.end + lane.pipeline.before - 1)[0][i]) - lane.pipeline.elastic
-                text = f"no room for {lane.beats[i]} beats beside at least {least} of {depth}"
+                held = int(lane.held(lane.into.latest)[0][i]) - lane.pipeline.elastic
+                text = f"no room for {lane.beats[i]} beats beside at least {held} of {depth}"
                 found.append(Mismatch(int(lane.index[i]), "delivery", text, "DELIVERED", int(lane.first_in[i])))
         self._check_lost(lane, outcome, found)
+
+    def _check_timestamps(self, lane: _Lane, outcome: Outcome, found: list[Mismatch]) -> None:
+        """The metadata's time is `now` when ingress took the first beat. Nobody knows the time at the play's start, but
+        one such time must explain all the frames, up to each reset."""
+        at = np.flatnonzero((outcome.source >= 0) & (outcome.frames.edge == Edge.HOST))
+        place = np.searchsorted(lane.index, outcome.source[at])
+        known = place < len(lane.index)
+        known[known] = lane.index[place[known]] == outcome.source[at][known]
+        at, place = at[known], place[known]
+        stamps, entry = field_of(outcome.meta[at], "timestamp"), lane.entry[place]
+        increment = self._written["nic.time_increment"]
+        whole, fraction = increment >> 32, increment & 0xFFFF_FFFF
+        for epoch in np.unique(lane.epoch[place]):
+            chosen = lane.epoch[place] == epoch
+            cycles = entry[chosen] - entry[chosen].min()
+            start = (stamps[chosen] - cycles.astype(np.uint64) * np.uint64(whole)).astype(np.int64)
+            # In units of 2**-32 ns, seen from the median: the true start lies in (begin, begin + one ns] of each frame.
+            begin = start - int(np.median(start)) - cycles * fraction / 2**32
+            off = begin - np.median(begin)
+            wrong = np.abs(off) >= 1 if np.ptp(begin) >= 1 else np.zeros(len(off), np.bool_)
+            if np.ptp(begin) >= 1 and not wrong.any():
+                wrong[np.argmax(np.abs(off))] = True
+            expected = stamps[chosen].astype(np.int64) - np.round(off).astype(np.int64)
+            index = lane.index[place[chosen]]
+            self._report(found, outcome, "meta.timestamp", wrong, expected, stamps[chosen], index=index)
 
     def _check_lost(self, lane: _Lane, outcome: Outcome, found: list[Mismatch]) -> None:
         """A frame with code RESET was in the port when one came: none before the reset overtook it."""
@@ -704,7 +883,7 @@ class NicPortModel:
         counters = self._zero_counters()
         last_reset = int(outcome.resets[-1]) if len(outcome.resets) else -1
         lengths = batch.lengths
-        for edge in Edge:
+        for edge, course in self._courses(batch).items():
             name = direction_of(edge).name
             counted = (batch.edge == edge) & ((outcome.first_in > last_reset) | (last_reset < 0))
             delivered = counted & (outcome.code == Code.DELIVERED)
@@ -716,6 +895,8 @@ class NicPortModel:
             for code in np.flatnonzero(codes):
                 if code != Code.NONE:
                     counters[f"{name}_disposition.{_code_name(int(code))}"] = int(codes[code])
+            for counter, hits in course.counts().items():
+                counters[counter] = int(np.count_nonzero(hits & counted[course.index]))
         return counters
 
     def check_counters(self, batch: Batch, outcome: Outcome, before: Mapping[str, int] | None = None) -> list[Mismatch]:
@@ -735,11 +916,19 @@ class NicPortModel:
 
     @staticmethod
     def _zero_counters() -> dict[str, int]:
-        codes = [code for code in Code if code != Code.NONE]
-        return {
-            **{f"{way}_{name}": 0 for way in ("rx", "tx") for name in _COUNTERS},
-            **{f"{way}_disposition.{code.name}": 0 for way in ("rx", "tx") for code in codes},
-        }
+        return dict.fromkeys(COUNTERS, 0)
+
+
+_CHECKED = ~words_of([pack({"timestamp": (1 << 64) - 1})])[0]
+"""Bits of the metadata that the model knows beforehand."""
+
+
+def _cut(frames: Batch, lengths: Int64) -> Batch:
+    """The frames' first bytes, as many as ``lengths`` says."""
+    if np.array_equal(frames.lengths, lengths):
+        return frames
+    place = np.arange(len(frames.data)) - np.repeat(frames.offset[:-1], frames.lengths)
+    return Batch.of_arrays(frames.data[place < np.repeat(lengths, frames.lengths)], lengths, edge=frames.edge)
 
 
 def _code_name(code: int) -> str:

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from models import meta as meta_word
+from models.meta import META_WORDS, pack_words
 from tb.native import SOURCES
 
 __all__ = [
@@ -45,8 +45,6 @@ CYCLE_PS = 4000
 """Period of the core clock in ps."""
 LINE_RATE = Fraction(25)
 """25G Ethernet, in Gb/s of frame, preamble, FCS and gap."""
-META_WORDS = -(-meta_word.META_W // 32)
-"""32-bit words that the metadata word takes."""
 
 Bytes = NDArray[np.uint8]
 Cycles = NDArray[np.int64]
@@ -477,22 +475,4 @@ def meta_words(**fields: NDArray[Any]) -> Words:
 
     ValueError: a value is too large for its field.
     """
-    n = len(next(iter(fields.values())))
-    words = np.zeros((n, META_WORDS), np.uint32)
-    places, low = {}, 0
-    for entry in meta_word.FIELDS:
-        places[entry.name] = (low, entry.width)
-        low += entry.width
-    for name, values in fields.items():
-        low, width = places[name]
-        values = np.asarray(values, np.uint64)
-        if width < 64 and (values >> np.uint64(width)).any():
-            raise ValueError(f"meta field {name}: a value does not fit {width} bits")
-        at = 0
-        while at < width:
-            word, bit = divmod(low + at, 32)
-            take = min(32 - bit, width - at)
-            piece = (values >> np.uint64(at)) & np.uint64((1 << take) - 1)
-            words[:, word] |= (piece << np.uint64(bit)).astype(np.uint32)
-            at += take
-    return words
+    return pack_words(len(next(iter(fields.values()))), fields)

@@ -13,16 +13,19 @@ from cocotb.triggers import RisingEdge
 from cocotb.types import Logic
 from pyuvm import uvm_root, uvm_test
 
-from models.config import NicConfig
+from models.config import NicConfig, ParserConfig
 from models.frames import Batch, Edge, Outcome, bad_mark
 from models.meta import Code
 from models.nic import NicPortModel
 from models.port_map import PORT
+from tb.lib.axis import AxisFrame
 from tb.lib.clock import wait_cycles
 from tb.lib.pause import PAUSES
 from tb.nic.env import INLETS, OUTLETS, PortEnv, seed
+from tb.nic.traffic import MALFORMED
 from tb.targets.base import UnmappedAddress
 from tb.targets.engine import DIRECTIONS
+from tb.targets.program import writes
 
 __all__: list[str] = []
 
@@ -103,11 +106,32 @@ async def an_isolated_frame_has_the_latency_that_the_model_states(env: PortEnv) 
     model = NicPortModel()
     for length in (1, 16, 17, 48, 49, *BOUNDARIES, 9596):
         for edge in Edge:
-            env.send(edge, [env.frame(length)])
+            frame = env.frame(length)
+            env.send(edge, [frame])
             _, outcome = await env.finish()
-            expected = model.latency_cycles(edge, length)
+            expected = model.latency_cycles(edge, frame.data)
             took = int(outcome.latency_cycles[0])
             assert took == expected, f"{length} bytes, {DIRECTIONS[edge]}: {took} cycles, must be {expected}"
+
+
+@test
+async def a_malformed_frame_is_delivered_or_dropped_as_its_parser_is_told(env: PortEnv) -> None:
+    """Each kind alone and among whole frames; the two directions are told different things."""
+    names = [code.name.lower() for code in MALFORMED]
+    await env.start()
+    for drop_rx, drop_tx in (((), names), (names, ()), (names[::2], names[1::3])):
+        parser = ParserConfig(drop_rx=tuple(drop_rx), drop_tx=tuple(drop_tx))
+        env.config = NicConfig().with_port(parser=parser)
+        for address, value in writes(env.config):
+            await env.axil.write(address, value)
+        for edge, policy in ((Edge.WIRE, drop_rx), (Edge.HOST, drop_tx)):
+            whole = [AxisFrame(env.rng.randbytes(12) + b"\x88\xb5" + bytes(60)) for _ in MALFORMED]
+            frames = [AxisFrame(data) for data in MALFORMED.values()]
+            env.send(edge, [frame for pair in zip(frames, whole, strict=True) for frame in pair])
+            batch, outcome = await env.finish()
+            wanted = [code if code.name.lower() in policy else Code.DELIVERED for code in MALFORMED]
+            assert codes(batch, outcome, edge)[::2] == wanted
+            assert set(codes(batch, outcome, edge)[1::2]) == {Code.DELIVERED}
 
 
 @test
@@ -115,7 +139,8 @@ async def back_to_back_frames_of_each_length_come_out_without_a_bubble(env: Port
     await env.start()
     for length in (48, 49, 60, 64, 65, 80, 81, 128, 200):
         for edge in Edge:
-            env.send(edge, [env.frame(length) for _ in range(12)])
+            data = env.frame(length).data
+            env.send(edge, [AxisFrame(data) for _ in range(12)])
             batch, outcome = await env.finish()
             gaps = outcome.first_out[1:] - outcome.last_out[:-1]
             spent = max(4, -(-length // 16))

@@ -37,7 +37,7 @@ from pyuvm import (
 from models.config import NicConfig
 from models.frames import Batch, Edge, Outcome
 from models.meta import Code, pack, unpack
-from models.nic import Mismatch, NicPortModel
+from models.nic import COUNTERS, Mismatch, NicPortModel
 from models.port_map import PORT
 from tb.lib import cover
 from tb.lib.agent import AxisAgent, AxisSequence, Role
@@ -45,6 +45,7 @@ from tb.lib.axis import AxisFrame
 from tb.lib.clock import cycle, start_clock, wait_cycles
 from tb.lib.pause import PAUSES
 from tb.lib.protocol import ProtocolChecker
+from tb.nic.traffic import MALFORMED, chained_frame
 from tb.targets.axil import AxilMaster
 from tb.targets.base import UnmappedAddress
 from tb.targets.engine import DIRECTIONS, CameOut, Fate, Gone, Played, make_outcome, settle
@@ -378,6 +379,9 @@ class Coverage(uvm_subscriber):
         self.length = cover.cross("port.length", ways, LENGTHS)
         self.tail = cover.cross("port.last_beat_bytes", ways, [str(n) for n in range(1, 17)])
         self.code = cover.cross("port.code", ways, [c for c in codes if c != "rx_buffer_full"])
+        malformed = [code.name.lower() for code in MALFORMED]
+        ends = [f"{way}_{end}" for way in ways for end in ("delivered", "dropped")]
+        self.malformed = cover.cross("port.malformed", ends, malformed)
         self.full = cover.point("port.rx_buffer", ["full"])
         self.pause = cover.cross("port.pause", [*INLETS.values(), *OUTLETS.values()], list(PAUSES))
         self.reset = cover.point("port.reset", ["idle", "rx_in", "tx_in", "rx_out", "tx_out"])
@@ -391,10 +395,13 @@ class Coverage(uvm_subscriber):
 
     def outcome(self, batch: Batch, outcome: Outcome) -> None:
         """A judged play."""
+        known = {frame: code.name.lower() for code, frame in MALFORMED.items()}
         for i, (edge, length) in enumerate(zip(batch.edge.tolist(), batch.lengths.tolist(), strict=True)):
             way, code = DIRECTIONS[Edge(edge)], Code(int(outcome.code[i]))
             self.length(way, length_class(length))
             self.tail(way, str((length - 1) % 16 + 1))
+            if not batch.bad[i] and (name := known.get(batch.frame(i))):
+                self.malformed(f"{way}_{'delivered' if code == Code.DELIVERED else 'dropped'}", name)
             if code == Code.RX_BUFFER_FULL:
                 self.full("full")
             elif code != Code.NONE:
@@ -470,6 +477,7 @@ class PortEnv(uvm_env):
         }
         self.gapless = GaplessChecker(dut, OUTLETS[Edge.HOST])
         self.config = config or NicConfig()
+        self._before = {}
         await self._release()
         self.scoreboard.clear(cycle(dut.clk))
 
@@ -489,7 +497,6 @@ class PortEnv(uvm_env):
                 break
         else:
             raise AssertionError("ready stays low after reset")
-        self._before = {}
         if self.config != NicConfig():
             for address, value in writes(self.config):
                 await self.axil.write(address, value)
@@ -513,14 +520,7 @@ class PortEnv(uvm_env):
 
     async def counters(self) -> dict[str, int]:
         """The port's counters, named as the model names them."""
-        found = {}
-        for way in DIRECTIONS.values():
-            for name in ("frames_in", "bytes_in", "frames_out", "bytes_out"):
-                found[f"{way}_{name}"] = await self.read64(f"nic.{way}_{name}")
-            for code in Code:
-                if code != Code.NONE:
-                    found[f"{way}_disposition.{code.name}"] = await self.read64(f"nic.{way}_disposition[{int(code)}]")
-        return found
+        return {name: await self.read64(register) for name, register in COUNTERS.items()}
 
     # -- traffic -----------------------------------------------------------------------------------------------------
 
@@ -533,8 +533,8 @@ class PortEnv(uvm_env):
         self.coverage.pause(stream, generator)
 
     def frame(self, length: int, *, bad: int = 0, queue: int = 0) -> AxisFrame:
-        """A frame of random bytes."""
-        return AxisFrame(self.rng.randbytes(length), user=bad, meta=pack({"queue": queue}))
+        """A frame of random headers and bytes."""
+        return AxisFrame(chained_frame(self.rng, length), user=bad, meta=pack({"queue": queue}))
 
     def send(self, edge: Edge, frames: list[AxisFrame]) -> None:
         """Offer frames at an edge, one after the other, as a sequence on its agent."""

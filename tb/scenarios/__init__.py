@@ -3,6 +3,7 @@
 Importing this package registers all of them; a new module of scenarios is imported here.
 """
 
+from tb.scenarios import parser as _parser
 from tb.scenarios import port as _port
 from tb.scenarios.base import (
     REGISTRY,
@@ -18,4 +19,4 @@ from tb.scenarios.base import (
 
 __all__ = ["REGISTRY", "BadParameter", "Needs", "Params", "Scenario", "ScenarioFailed", "check", "find", "scenario"]
 
-_PACKAGES = (_port,)
+_PACKAGES = (_port, _parser)

@@ -82,6 +82,8 @@ async def identify(target: Target, params: Params) -> dict[str, Any]:
         word = await target.read(base)
         check(word & 0xFF == block, f"slot {name} at 0x{base:05x} says block {word & 0xFF}, must be {block}")
         states[name] = ("absent", "left out", "stand-in", "present")[word >> 16 & 3]
+    for name in ("parser_rx", "parser_tx"):
+        check(states[name] == "present", f"slot {name} says that its block is {states[name]}")
     for unmapped in (0x7_4000, 0x8_0000, 0xF_FFFC):
         try:
             await target.read(unmapped)

@@ -19,9 +19,9 @@ from cocotb.triggers import RisingEdge
 from cocotb.types import Logic
 
 from models.frames import Batch, Edge, Int64, Outcome
-from models.meta import FIELDS, Code
+from models.meta import Code, Words, field_of
 from tb.lib.clock import cycle, start_clock, wait_cycles
-from tb.native.harness import Harness, Results, Words
+from tb.native.harness import Harness, Results, SinkResult
 from tb.targets.axil import AxilMaster
 from tb.targets.base import Capabilities, Fault, FaultKind, Frame, ProtocolError, Stuck
 from tb.targets.engine import CLOCK_NS, DIRECTIONS, WATCHDOG_CYCLES, CameOut, Fate, Gone, settle
@@ -36,7 +36,8 @@ _POLL = 8
 
 @dataclass
 class _Columns:
-    """The arrays of an Outcome while they are filled, and the frames out so far."""
+    """The arrays of an Outcome while they are filled, and the frames out so far: those that one edge gave, their index
+    in the play, and what the harness noted of them."""
 
     code: Int64
     queue: Int64
@@ -44,26 +45,12 @@ class _Columns:
     last_in: Int64
     first_out: Int64
     last_out: Int64
-    out: list[tuple[Batch, Int64]]
+    out: list[tuple[Batch, Int64, SinkResult]]
 
     @classmethod
     def of(cls, n: int) -> _Columns:
         never = [np.full(n, -1, np.int64) for _ in range(4)]
         return cls(np.zeros(n, np.int64), np.zeros(n, np.int64), *never, [])
-
-
-def field_of(words: Words, name: str) -> Int64:
-    """One field of metadata words uint32[n, w], as int64[n]; the field has at most 32 bits."""
-    low = 0
-    for field in FIELDS:
-        if field.name == name:
-            break
-        low += field.width
-    word, bit = divmod(low, 32)
-    value = words[:, word].astype(np.uint64)
-    if bit + field.width > 32:
-        value |= words[:, word + 1].astype(np.uint64) << np.uint64(32)
-    return ((value >> np.uint64(bit)) & np.uint64((1 << field.width) - 1)).astype(np.int64)
 
 
 def _stuck_stream(text: str) -> str:
@@ -158,7 +145,9 @@ class BfmEngine:
         base = self._now() - self._harness.cycle
         for name, sink in self._harness.pop().sinks.items():
             edge = Edge[name.upper()]
-            queues = field_of(sink.meta, "queue") if edge == Edge.HOST else np.zeros(len(sink), np.int64)
+            queues = (
+                field_of(sink.meta, "queue").astype(np.int64) if edge == Edge.HOST else np.zeros(len(sink), np.int64)
+            )
             for i in range(len(sink)):
                 time = int((base + int(sink.valid[i])) * CLOCK_NS)
                 frame = Frame(sink.frame(i), edge, queue=int(queues[i]), time_ns=time, bad=int(sink.user[i]) & 0xFF)
@@ -275,7 +264,7 @@ class BfmEngine:
             columns.code[delivered[len(sink) :]], columns.queue[delivered[len(sink) :]] = Code.RESET, 0
             self._settle(batch, frames, sink.frame, origin, len(delivered), columns)
             if edge == Edge.WIRE:
-                origin = _by_number(origin, field_of(sink.meta, "seq"), frames, path.seq[known], local)
+                origin = _by_number(origin, field_of(sink.meta, "seq").astype(np.int64), frames, path.seq[known], local)
             out = origin >= 0
             columns.first_out[origin[out]] = sink.valid[out] + base
             columns.last_out[origin[out]] = sink.last[out] + base
@@ -285,10 +274,10 @@ class BfmEngine:
                 np.diff(sink.offset) if len(sink) else np.zeros(0, np.int64),
                 edge=edge.opposite,
                 time_ns=sink.valid + base,
-                queue=field_of(sink.meta, "queue") if edge == Edge.WIRE else 0,
+                queue=field_of(sink.meta, "queue").astype(np.uint8) if edge == Edge.WIRE else 0,
                 bad=np.where(user & 1, user, 0),
             )
-            columns.out.append((came, origin))
+            columns.out.append((came, origin, sink))
         return begun
 
     @staticmethod
@@ -311,11 +300,11 @@ class BfmEngine:
     def _outcome(columns: _Columns, cycles: int, begin: int, resets: list[int]) -> Outcome:
         # In order per edge: the parts of one edge one after the other.
         parts = sorted(columns.out, key=lambda part: int(part[0].edge[0]) if len(part[0]) else 0)
-        frames = Batch.concat([part for part, _ in parts])
+        frames = Batch.concat([part for part, _, _ in parts])
         object.__setattr__(frames, "time_ns", ((frames.time_ns + begin) * CLOCK_NS).astype(np.int64))
         return Outcome(
             frames=frames,
-            source=np.concatenate([origin for _, origin in parts]),
+            source=np.concatenate([origin for _, origin, _ in parts]),
             code=columns.code.astype(np.uint8),
             queue=columns.queue.astype(np.uint8),
             latency_cycles=np.where(columns.first_out >= 0, columns.first_out - columns.first_in, -1),
@@ -325,7 +314,14 @@ class BfmEngine:
             last_out=columns.last_out,
             cycles=cycles,
             resets=np.array(resets, np.int64),
+            user=np.concatenate([sink.user for _, _, sink in parts]).astype(np.uint16),
+            meta=np.concatenate([sink.meta * np.uint32(_to_host(part)) for part, _, sink in parts]),
         )
+
+
+def _to_host(part: Batch) -> bool:
+    """Whether these frames, all of one edge, went to the host."""
+    return bool(len(part)) and part.edge[0] == Edge.HOST
 
 
 def _by_number(origin: Int64, seq: Int64, frames: Int64, reported: Words, local: Int64) -> Int64:

@@ -15,17 +15,12 @@ from cocotb.triggers import Timer
 
 from models.config import NicConfig
 from models.frames import Batch, Edge, Outcome
-from models.meta import Code
 from models.port_map import PORT
 from tb.targets.base import Armed, Capabilities, Fault, Frame, Memory, ReceiveTimeout, UnmappedAddress, Unsupported
 from tb.targets.engine import CLOCK_NS, Engine
-from tb.targets.program import program, read_counter, read_dispositions
+from tb.targets.program import program, read_counters
 
 __all__ = ["CocotbTarget"]
-
-_COUNTERS = tuple(
-    f"{way}_{name}" for way in ("rx", "tx") for name in ("frames_in", "bytes_in", "frames_out", "bytes_out")
-)
 
 
 class CocotbTarget:
@@ -56,15 +51,7 @@ class CocotbTarget:
         batch = self._armed.mark(stimulus)
         cut, self._armed.reset = self._armed.reset, None
         outcome = await self._engine.play(batch, self._armed.profile, cut, lambda: program(self, self._config))
-        return replace(outcome, counters=await self._counters())
-
-    async def _counters(self) -> dict[str, int]:
-        counters = {name: await read_counter(self, name) for name in _COUNTERS}
-        for way in ("rx", "tx"):
-            for code, value in (await read_dispositions(self, way)).items():
-                if code != Code.NONE:
-                    counters[f"{way}_disposition.{code.name}"] = value
-        return counters
+        return replace(outcome, counters=await read_counters(self))
 
     def _check_port(self, batch: Batch) -> None:
         for port in set(batch.port.tolist()) - set(self.capabilities.ports):

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from models.frames import Batch, Edge, Outcome
-from models.meta import Code, unpack
+from models.meta import Code, unpack, words_of
 from tb.targets.base import Capabilities, Fault, Frame
 
 __all__ = [
@@ -172,4 +172,6 @@ def make_outcome(batch: Batch, played: Played, start_ns: int) -> Outcome:
         last_out=last_out,
         cycles=played.cycles,
         resets=np.array(played.resets, np.int64),
+        user=np.array([frame.user for frame in out], np.uint16),
+        meta=words_of([frame.meta if frame.edge == Edge.HOST else 0 for frame in out]),
     )

@@ -104,11 +104,11 @@ class ModelTarget:
         if frame.time_ns > self._now:
             await self._pass(frame.time_ns - self._now)
         beats = -(-len(frame.data) // BEAT_BYTES)
-        last_in = int(self._now // self._clock) + beats - 1
+        first_in = int(self._now // self._clock)
         outcome = self._model.play(self._armed.mark(frame.batch()))
         if len(outcome.frames):
             # Frames of a send follow each other, unlike those of a play: the one before may still be leaving.
-            first_out = self._model.first_out_cycle(frame.edge, last_in, self._last_out[frame.edge])
+            first_out = self._model.first_out_cycle(frame.edge, frame.data, first_in, self._last_out[frame.edge])
             self._last_out[frame.edge] = first_out + beats - 1
             came = Frame(
                 data=outcome.frames.frame(0),

@@ -53,5 +53,7 @@ def join_at_reset(batch: Batch, cut: int, beats: int, first: Outcome, second: Ou
         cycles=shift + second.cycles,
         counters=second.counters,
         resets=np.array([reset], np.int64),
+        user=np.concatenate([first.user, second.user]),
+        meta=np.concatenate([first.meta, second.meta]),
         **columns,
     )

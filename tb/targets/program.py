@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from models.config import NicConfig
 from models.meta import Code
+from models.nic import COUNTERS
 from models.port_map import PORT
 from tb.targets.base import Target
 
-__all__ = ["PORT_BYTES", "SLOTS", "address", "program", "read_counter", "read_dispositions", "writes"]
+__all__ = [
+    "PORT_BYTES",
+    "SLOTS",
+    "address",
+    "program",
+    "read64",
+    "read_counter",
+    "read_counters",
+    "read_dispositions",
+    "writes",
+]
 
 PORT_BYTES = PORT.size
 """Bytes of address space of one port: port p's registers start at ``p * PORT_BYTES``."""
@@ -27,7 +38,7 @@ def writes(config: NicConfig, port: int = 0) -> list[tuple[int, int]]:
     """Address and value of every write that programs a port; the switches come last: nothing runs half-programmed."""
     done = []
     for name, value in config.ports[port].registers().items():
-        register = PORT[f"nic.{name}"]
+        register = PORT[name]
         for word in range(register.words):
             done.append((port * PORT_BYTES + register.address + 4 * word, value >> 32 * word & 0xFFFF_FFFF))
     return done
@@ -49,6 +60,11 @@ async def read64(target: Target, register: str) -> int:
 async def read_counter(target: Target, name: str) -> int:
     """A 64-bit counter of block `nic` ("rx_frames_in")."""
     return await read64(target, f"nic.{name}")
+
+
+async def read_counters(target: Target) -> dict[str, int]:
+    """All counters of a port, named as in an `Outcome`."""
+    return {name: await read64(target, register) for name, register in COUNTERS.items()}
 
 
 async def read_dispositions(target: Target, direction: str) -> dict[Code, int]:

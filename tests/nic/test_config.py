@@ -15,15 +15,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.config import KEYS, MAX_FRAME, MIN_FRAME, ConfigError, NicConfig, PortConfig
+from models.config import (
+    KEYS,
+    MAX_FRAME,
+    MIN_FRAME,
+    PARSER_CODES,
+    SECTIONS,
+    ConfigError,
+    NicConfig,
+    ParserConfig,
+    PortConfig,
+)
 from models.port_map import PORT
 
+NAMES = st.sets(st.sampled_from(list(PARSER_CODES))).map(tuple)
 PORT_VALUES = st.builds(
     PortConfig,
     rx_enable=st.booleans(),
     tx_enable=st.booleans(),
     max_frame=st.integers(MIN_FRAME, MAX_FRAME),
     time_increment_ns=st.integers(1, (1 << 40) - 1).map(lambda units: units / 2**32),
+    parser=st.builds(ParserConfig, drop_rx=NAMES, drop_tx=NAMES),
 )
 CONFIGS = st.builds(lambda a, b: NicConfig((a, b)), PORT_VALUES, PORT_VALUES)
 
@@ -37,8 +49,11 @@ def write(folder: Path, text: str | bytes) -> Path:
 def test_the_defaults_are_the_reset_values_of_the_registers() -> None:
     assert NicConfig() == NicConfig.default()
     for port in NicConfig.default().ports:
-        assert port.registers() == {name: PORT[f"nic.{name}"].reset for name in port.registers()}
-    assert {key.name: key.default for key in KEYS} == vars(PortConfig())
+        assert port.registers() == {name: PORT[name].reset for name in port.registers()}
+    sections = {name: kind() for name, (kind, _) in SECTIONS.items()}
+    assert {key.name: key.default for key in KEYS} | sections == vars(PortConfig())
+    for name, (_, keys) in SECTIONS.items():
+        assert {key.name: key.default for key in keys} == vars(sections[name])
 
 
 def test_an_empty_file_is_the_default(tmp_path: Path) -> None:
@@ -48,7 +63,26 @@ def test_an_empty_file_is_the_default(tmp_path: Path) -> None:
 def test_keys_of_one_port_leave_the_other_and_the_other_keys_alone(tmp_path: Path) -> None:
     loaded = NicConfig.load(write(tmp_path, "[port.1]\nmax_frame = 1514\ntx_enable = false\n"))
     assert loaded == NicConfig((PortConfig(), PortConfig(max_frame=1514, tx_enable=False)))
-    assert loaded.ports[1].registers() == {"max_frame": 1514, "control": 1, "time_increment": 4 << 32}
+    assert loaded.ports[1].registers() == {
+        "nic.max_frame": 1514,
+        "nic.time_increment": 4 << 32,
+        "parser_rx.drop": 0,
+        "parser_tx.drop": 0,
+        "nic.control": 1,
+    }
+    assert list(loaded.ports[1].registers())[-1] == "nic.control"
+
+
+def test_the_parsers_drop_what_the_file_names(tmp_path: Path) -> None:
+    loaded = NicConfig.load(
+        write(tmp_path, '[port.0.parser]\ndrop_rx = ["too_deep", "l2_truncated"]\ndrop_tx = ["l3_beyond_frame"]\n')
+    )
+    assert loaded == NicConfig().with_port(
+        0, parser=ParserConfig(drop_rx=("l2_truncated", "too_deep"), drop_tx=("l3_beyond_frame",))
+    )
+    registers = loaded.ports[0].registers()
+    assert (registers["parser_rx.drop"], registers["parser_tx.drop"]) == (1 << 0 | 1 << 5, 1 << 12)
+    assert loaded.ports[1] == PortConfig()
 
 
 @given(CONFIGS)
@@ -59,9 +93,9 @@ def test_a_configuration_survives_its_own_file(config: NicConfig) -> None:
 @given(PORT_VALUES)
 def test_the_register_values_fit_their_fields(port: PortConfig) -> None:
     for name, value in port.registers().items():
-        assert value & ~PORT[f"nic.{name}"].mask() == 0
-    assert port.registers()["time_increment"] == port.time_increment_ns * 2**32
-    assert port.registers()["control"] == port.rx_enable + 2 * port.tx_enable
+        assert value & ~PORT[name].mask() == 0
+    assert port.registers()["nic.time_increment"] == port.time_increment_ns * 2**32
+    assert port.registers()["nic.control"] == port.rx_enable + 2 * port.tx_enable
 
 
 @pytest.mark.parametrize(
@@ -83,6 +117,13 @@ def test_the_register_values_fit_their_fields(port: PortConfig) -> None:
         ("port.0.time_increment_ns = inf", "port.0.time_increment_ns", "inf is out of range", "a number from 2.3"),
         ("port.0.time_increment_ns = true", "port.0.time_increment_ns", "true is a switch", "a number from 2.3"),
         ("port.0.mtu = 1500", "port.0.mtu", "no such key", "rx_enable, tx_enable, max_frame, time_increment_ns"),
+        ("port.0.mtu = 1500", "port.0.mtu", "no such key", "time_increment_ns, parser"),
+        ("port.0.parser = 1", "port.0.parser", "1 is a whole number", "a table"),
+        ("port.0.parser.drop = []", "port.0.parser.drop", "no such key", "drop_rx, drop_tx"),
+        ("port.0.parser.drop_rx = 'too_deep'", "port.0.parser.drop_rx", "'too_deep' is a string", "an array of any of"),
+        ("port.0.parser.drop_rx = [37]", "port.0.parser.drop_rx", "37 in it is a whole number", "l2_truncated, l3_"),
+        ("port.1.parser.drop_tx = ['deep']", "port.1.parser.drop_tx", "'deep' is no such name", "bad_ihl, bad_l3_"),
+        ("port.1.parser.drop_tx = ['oversize']", "port.1.parser.drop_tx", "'oversize' is no such name", "l3_beyond_"),
         ("port.2.max_frame = 60", "port.2", "no such port", "port.0, port.1"),
         ("port.max_frame = 60", "port.max_frame", "no such port", "port.0, port.1"),
         ("port.0 = 5", "port.0", "5 is a whole number", "a table"),
@@ -156,7 +197,12 @@ def test_one_port_can_be_changed_in_a_copy() -> None:
     assert changed.ports == (PortConfig(), PortConfig(max_frame=1000))
     assert config == NicConfig.default()
     assert config.with_port(max_frame=1000).ports[0].max_frame == 1000
-    for bad, key in (({"max_frame": 1}, "port.0.max_frame"), ({"mtu": 1}, "port.0.mtu")):
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"max_frame": 1}, "port.0.max_frame"),
+        ({"mtu": 1}, "port.0.mtu"),
+        ({"parser": 1}, "port.0.parser"),
+    ]
+    for bad, key in wrong:
         with pytest.raises(ConfigError) as caught:
             config.with_port(0, **bad)
         assert caught.value.key == key

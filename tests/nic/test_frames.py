@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.frames import FLAG_SNAPPED, Batch, Difference, Edge, Outcome, bad_mark, first_difference
+from models.meta import META_WORDS
 
 BYTES = st.binary(max_size=40)
 BAD = st.sampled_from([0, 1, bad_mark(16), bad_mark(127)])
@@ -190,6 +191,9 @@ def outcome(**changes: Any) -> Outcome:
         ({"queue": np.zeros(3, np.uint8)}, "Outcome.queue: 2 entries"),
         ({"last_out": np.zeros(1, np.int64)}, "Outcome.last_out: 2 entries"),
         ({"resets": np.zeros(1, np.uint8)}, "Outcome.resets: dtype int64"),
+        ({"user": np.zeros(2, np.uint16)}, "Outcome.user: 1 entries"),
+        ({"meta": np.zeros((2, META_WORDS), np.uint32)}, r"Outcome.meta: uint32\[1, "),
+        ({"meta": np.zeros((1, META_WORDS), np.int64)}, r"Outcome.meta: uint32\[1, "),
     ],
 )
 def test_an_outcome_whose_arrays_do_not_fit_is_refused_by_name(changes: dict[str, Any], message: str) -> None:

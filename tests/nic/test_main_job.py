@@ -24,7 +24,7 @@ from typer.testing import CliRunner, Result
 
 from models.config import NicConfig
 from models.frames import Batch, Edge, Outcome
-from models.meta import Code
+from models.meta import Code, pack, words_of
 from models.nic import NicPortModel
 from tb.cli import app
 from tb.nic.designs import port_design
@@ -49,6 +49,12 @@ def _flipped_byte(batch: Batch, outcome: Outcome) -> Outcome:
     return replace(outcome, frames=replace(outcome.frames, data=data))
 
 
+def _picked(outcome: Outcome, order: list[int]) -> Outcome:
+    """These frames out, in this order."""
+    parts = {name: getattr(outcome, name)[order] for name in ("source", "user", "meta")}
+    return replace(outcome, frames=outcome.frames.select(order), **parts)
+
+
 def _lost_last_beat(batch: Batch, outcome: Outcome) -> Outcome:
     at = _marked_out(batch, outcome)
     frames = list(outcome.frames)
@@ -66,21 +72,19 @@ def _lost_disposition(batch: Batch, outcome: Outcome) -> Outcome:
 
 def _lost_frame(batch: Batch, outcome: Outcome) -> Outcome:
     at = _marked_out(batch, outcome)
-    kept = [i for i in range(len(outcome.frames)) if i != at]
-    return replace(outcome, frames=outcome.frames.select(kept), source=outcome.source[kept])
+    return _picked(outcome, [i for i in range(len(outcome.frames)) if i != at])
 
 
 def _doubled_frame(batch: Batch, outcome: Outcome) -> Outcome:
     at = _marked_out(batch, outcome)
-    order = sorted([*range(len(outcome.frames)), *([] if at is None else [at])])
-    return replace(outcome, frames=outcome.frames.select(order), source=outcome.source[order])
+    return _picked(outcome, sorted([*range(len(outcome.frames)), *([] if at is None else [at])]))
 
 
 def _swapped_frames(batch: Batch, outcome: Outcome) -> Outcome:
     at, order = _marked_out(batch, outcome), list(range(len(outcome.frames)))
     if at is not None and at + 1 < len(order):
         order[at], order[at + 1] = order[at + 1], order[at]
-    return replace(outcome, frames=outcome.frames.select(order), source=outcome.source[order])
+    return _picked(outcome, order)
 
 
 def _dropped_frame(batch: Batch, outcome: Outcome) -> Outcome:
@@ -123,6 +127,20 @@ def _bad_mark_out(batch: Batch, outcome: Outcome) -> Outcome:
     return replace(outcome, frames=replace(outcome.frames, bad=bad))
 
 
+def _wrong_metadata(batch: Batch, outcome: Outcome) -> Outcome:
+    meta, at = outcome.meta.copy(), _marked_out(batch, outcome)
+    if at is not None:
+        meta[at] ^= words_of([pack({"ethertype": 1})])[0]
+    return replace(outcome, meta=meta)
+
+
+def _wrong_verdict(batch: Batch, outcome: Outcome) -> Outcome:
+    user, at = outcome.user.copy(), _marked_out(batch, outcome)
+    if at is not None:
+        user[at] ^= 0x100
+    return replace(outcome, user=user)
+
+
 WRONG: dict[str, tuple[Wrong, str]] = {
     "a byte is flipped": (_flipped_byte, "rx frame 5: byte 37: expected 0x55, got 0x45"),
     "the last beat is lost": (_lost_last_beat, "rx frame 5: length: expected 77, got 64"),
@@ -135,6 +153,8 @@ WRONG: dict[str, tuple[Wrong, str]] = {
     "a frame is one cycle early": (_one_cycle_early, "rx frame 5: first_out: expected"),
     "a counter counts twice": (_counted_twice, "counter rx_frames_in: expected 24, got 25"),
     "a queue is wrong": (_wrong_queue, "rx frame 5: queue: expected 0, got 1"),
+    "a header's field is wrong": (_wrong_metadata, "rx frame 5: meta.ethertype: expected 0x5555, got 0x5554"),
+    "a verdict on a checksum is wrong": (_wrong_verdict, "rx frame 5: tuser: expected 0x0, got 0x100"),
     "a good frame comes out with the bad mark": (_bad_mark_out, "rx frame 5: bad mark out: expected 0, got 1"),
 }
 """What may go wrong, and the words that must name it."""
@@ -194,7 +214,7 @@ def test_a_right_device_gives_no_mismatch_and_nothing_is_shrunk() -> None:
     result, smallest = asyncio.run(play_item(ModelTarget(), item_of(capture_with_a_mark()), NicConfig()))
     assert (result.mismatches, result.failure, smallest) == (0, {}, None)
     assert (result.frames, result.of_frames, result.delivered, result.dropped) == (24, 24, 48, 0)
-    assert (result.latency["rx"].least, result.latency["tx"].least) == (4 + 12, 4 + 9)
+    assert (result.latency["rx"].least, result.latency["tx"].least) == (4 + 11 + 3, 4 + 8 + 3)
 
 
 def _job(path: Path, folder: Path, failures: Path | None, **entry: Any) -> dict[str, Any]:

@@ -11,11 +11,26 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.meta import BUDGET, FIELDS, META_W, Code, Disposition, disposition, pack, unpack, verilog_header
+from models.meta import (
+    BUDGET,
+    FIELDS,
+    META_W,
+    Code,
+    Disposition,
+    disposition,
+    field_of,
+    pack,
+    pack_words,
+    unpack,
+    verilog_header,
+    word_of,
+    words_of,
+)
 
 HEADER = Path(__file__).resolve().parents[2] / "rtl/lib/meta.vh"
 VALUES = st.fixed_dictionaries({field.name: st.integers(0, 2**field.width - 1) for field in FIELDS})
@@ -26,6 +41,31 @@ def test_a_word_gives_back_the_fields_it_was_packed_of(values: dict[str, int]) -
     word = pack(values)
     assert 0 <= word < 1 << META_W
     assert unpack(word) == values
+
+
+@given(st.lists(VALUES, max_size=4))
+def test_words_in_bulk_are_the_packed_ones(rows: list[dict[str, int]]) -> None:
+    halves = (1 << 64) - 1
+    columns = {}
+    for field in FIELDS:
+        values = [row[field.name] for row in rows]
+        wide = [[value >> 64, value & halves] for value in values]
+        columns[field.name] = np.array(values if field.width <= 64 else wide, np.uint64)
+        if field.width > 64:
+            columns[field.name] = columns[field.name].reshape(len(rows), 2)
+    words = pack_words(len(rows), columns)
+    assert [word_of(row) for row in words] == [pack(row) for row in rows]
+    assert np.array_equal(words_of([pack(row) for row in rows]), words)
+    for field in FIELDS:
+        if field.width <= 64:
+            assert field_of(words, field.name).tolist() == [row[field.name] for row in rows]
+
+
+def test_a_value_in_bulk_that_is_larger_than_its_field_is_refused() -> None:
+    with pytest.raises(ValueError, match="meta field port: a value does not fit 8 bits"):
+        pack_words(2, {"port": np.array([1, 256])})
+    with pytest.raises(KeyError):
+        pack_words(1, {"sequence": np.array([1])})
 
 
 def test_every_field_has_bits_of_its_own() -> None:

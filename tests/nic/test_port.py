@@ -2,13 +2,15 @@
 
 Sweep:    every pause generator on every stream, pairs of them at random; every length from 1 to 200 and around each
           boundary to 9596; resets in mid-frame on each stream; bad frames with every reason; oversize; disabled
-          directions; a host that stands still, a wire that stands still; register accesses under traffic. Icarus, with
-          X on all that the contract leaves open: a part. Regress: more seeds
-Stimulus: random frames through the stream agents, as sequences
-Checks:   NicPortModel.check on what the monitors saw; every counter against the reports; the account closed and the
-          port idle at the end of each play; the protocol of all four streams; sequence numbers; no X on a valid output
-Timing:   the cycle of every frame's first beat, exact; B + 12 and B + 9 for isolated frames; no bubble back to back;
-          the wire never starves in mid-frame
+          directions; every kind of malformed frame, delivered and dropped; a host that stands still, a wire that stands
+          still; register accesses under traffic. Icarus, with X on all that the contract leaves open: a part. Regress:
+          more seeds
+Stimulus: random headers and bytes through the stream agents, as sequences
+Checks:   NicPortModel.check on what the monitors saw, metadata and tuser included; every counter against the reports;
+          the account closed and the port idle at the end of each play; the protocol of all four streams; sequence
+          numbers; no X on a valid output
+Timing:   the cycle of every frame's first beat, exact where its beats came one a cycle; the model's latency of isolated
+          frames; no bubble back to back; the wire never starves in mid-frame
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from tb.nic.designs import port_design
 ON_ICARUS = [
     "random_pairs_of_pauses_change_nothing_but_cycles",
     "a_reset_in_mid_frame_loses_only_what_was_in_the_port",
+    "a_malformed_frame_is_delivered_or_dropped_as_its_parser_is_told",
     "a_bad_frame_is_dropped_with_its_reason_and_its_neighbours_pass",
     "registers_answer_right_under_traffic",
     "every_length_from_1_to_200_passes_in_both_directions",
