@@ -11,7 +11,7 @@ its own cycles give.
     e[k] = max(first_in[k] + 1, e[k-1] + max(4, beats[k-1]))
 
 since one register lies before it and it spends at least 4 cycles on a frame; its last beat in
-``l[k] = max(last_in[k] + 1, e[k] + beats[k] - 1)``. Behind it the stages of models/stages.py say when the last beat
+``l[k] = max(last_in[k] + 1, e[k] + beats[k] - 1)``. Behind it the stages of models/nic_stages.py say when the last beat
 gets into the buffer: exactly if the beats came one a cycle, else within a range. Nothing stalls on the way, and the
 first beat comes out of the port as many cycles later as the buffer and the registers behind it take, or right behind
 the frame delivered before.
@@ -34,7 +34,7 @@ from models.meta import META_WORDS, Code, Words, field_of, pack, pack_words, unp
 from models.parser import ParserModel
 from models.port_map import PORT
 from models.registers import Access, Register
-from models.stages import Bool, Flow, ParserStage, Passage, Registers, Stage, UInt16, follow
+from models.nic_stages import Bool, Flow, ParserStage, Passage, Registers, Stage, UInt16, follow
 
 __all__ = [
     "COUNTERS",

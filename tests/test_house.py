@@ -52,15 +52,20 @@ def missing_places(root: Path, block: str) -> list[str]:
     return [place for place in places if not (root / place).exists()]
 
 
+def block_of(module: str) -> str:
+    """The block of a module of models/: of its own name, or of ``<block>_<part>``; the module itself where it has none."""
+    return next((block for block in BLOCKS if module == block or module.startswith(f"{block}_")), module)
+
+
 def forbidden_imports(path: Path) -> list[str]:
     """What a module of models/ imports and may not: all but the standard library, numpy, cryptography, its own."""
-    own = path.relative_to(ROOT / "models").parts[0].removesuffix(".py")
+    own = block_of(path.relative_to(ROOT / "models").parts[0].removesuffix(".py"))
     allowed = SHARED_MODELS | {own} | ({"gcm"} if own in ("ipsec", "tls") else set())
     wrong = []
     for module in imports(path):
         top, _, rest = module.partition(".")
         if top == "models":
-            if own != "nic" and rest.split(".")[0] not in allowed:
+            if own != "nic" and block_of(rest.split(".")[0]) not in allowed:
                 wrong.append(module)
         elif top not in sys.stdlib_module_names and top not in THIRD_PARTY_OF_MODELS:
             wrong.append(module)
