@@ -31,10 +31,10 @@ from numpy.typing import NDArray
 from models.config import NicConfig
 from models.frames import BEAT_BYTES, Batch, Edge, Int64, Outcome, UInt8, first_difference
 from models.meta import META_WORDS, Code, Words, field_of, pack, pack_words, unpack, word_of, words_of
+from models.nic_stages import Bool, Flow, ParserStage, Passage, Registers, Stage, UInt16, follow
 from models.parser import ParserModel
 from models.port_map import PORT
 from models.registers import Access, Register
-from models.nic_stages import Bool, Flow, ParserStage, Passage, Registers, Stage, UInt16, follow
 
 __all__ = [
     "COUNTERS",

@@ -41,10 +41,10 @@ from models.nic import (
     reference_first_out,
     reference_held,
 )
+from models.nic_stages import ParserStage, Registers
 from models.parser import Parsed, ParserModel
 from models.port_map import PORT
 from models.registers import Access
-from models.nic_stages import ParserStage, Registers
 from tb.nic.traffic import chained_frame
 
 LENGTHS = st.one_of(st.integers(1, 200), st.sampled_from([1513, 1514, 1515, 9595, 9596, 9597, 9612, 40_000]))
