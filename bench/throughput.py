@@ -1,8 +1,8 @@
 """Frames per cycle that nic_port sustains: ``python -m bench.throughput``.
 
 Every length from 60 to 200 bytes, 1514 and 9014, and a few below 60 that no Ethernet frame has, back to back in both
-directions at once, by the frame BFM. Each frame leaves exactly max(beats, 4) cycles after the one before. Exit 0: so it
-is. 1: not at some length. 3: a tool is missing.
+directions at once, UDP over IPv4, by the frame BFM. Each frame leaves exactly max(beats, 4) cycles after the one
+before. Exit 0: so it is. 1: not at some length. 3: a tool is missing.
 """
 
 from __future__ import annotations

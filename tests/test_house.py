@@ -53,7 +53,7 @@ def missing_places(root: Path, block: str) -> list[str]:
 
 
 def block_of(module: str) -> str:
-    """The block of a module of models/, of its own name or of ``<block>_<part>``; the module itself where it has none."""
+    """The block of a module of models/, which is called ``<block>`` or ``<block>_<part>``; else the module itself."""
     return next((block for block in BLOCKS if module == block or module.startswith(f"{block}_")), module)
 
 
