@@ -247,9 +247,12 @@ def _network(found: Dissection, rest: list[_Tree]) -> list[_Tree]:
     if not (_ipv4 if tree.name == "ip" else _ipv6)(found, tree):
         return _cut(found)
     while rest and rest[0].name in EXTENSIONS and (tree.name == "ipv6" or rest[0].name == "ah"):
+        if rest[0].start != found.headers[-1].end:
+            return []
         if not _extension(found, rest.pop(0)):
             return _cut(found)
-    return rest
+    # What doesn't begin where the last one ended stands behind a header whose tree wasn't asked for (HIP, Shim6).
+    return rest if rest and rest[0].start == found.headers[-1].end else []
 
 
 def _cut(found: Dissection) -> list[_Tree]:
@@ -412,12 +415,14 @@ RULES: dict[str, str] = {
     "third tag": "docs/parser.md reads two tags; a third is too_deep, and nothing of the link layer is set",
     "fifth extension header": "docs/parser.md reads four",
     "beyond PARSE_BYTES": "the header ends behind byte 128: too_deep",
+    "no turn left": "docs/parser.md gives the walk PARSE_BYTES/16 + 2 turns; a layer more is too_deep",
     "beyond the IP packet": "the header ends behind the IP packet: what is there is padding, or its length field lies",
     "beyond the frame": "tshark shows the part of a header that is there; the parser sets it whole or not at all",
     "no byte left": "the IP packet or the frame ends where a header should begin: tshark has nothing to show",
     "bad UDP length": "tshark shows a UDP header whose length can't be right; the parser refuses it",
     "both stop": "tshark met a header that is cut or bogus and so did the parser, at the same place",
     "ICMP of the other version": "docs/parser.md takes ICMPv6 over IPv4, and ICMP over IPv6, for unknown protocols",
+    "keepalive": "tshark takes a last byte 0xFF for a keepalive, whatever length UDP says; the parser goes by the length",
     "lower port": "tshark looks up the lower UDP port first: what the parser finds by the other one isn't compared",
     "segments left": "the parser doesn't judge a checksum whose last destination isn't in the IPv6 header; tshark does",
     "sum beyond the frame": "tshark sums the bytes that are there; the parser says unknown where some are missing",
@@ -448,6 +453,7 @@ _STOPS: dict[str, tuple[Code, ...]] = {
 _CHECKSUM = {0: 2, 1: 1, 2: 3, 3: 0, 4: 0}
 """tshark's checksum status (bad, good, unverified, not present, illegal: a zero over IPv6) as ``tuser[9:8]``."""
 _UNKNOWN = 3
+_TURNS = PARSE_BYTES // 16 + 2
 
 
 @dataclass
@@ -471,12 +477,19 @@ def _limits(found: Dissection, length: int) -> tuple[list[Header], str, int]:
     kept: list[Header] = []
     l3_end = 1 << 30
     fragment = False
+    turn = 0
     for header in found.headers:
         truncated = _TRUNCATED.get(header.kind, Code.L4_TRUNCATED)
         if header.kind == "ethernet" and header.fields["vlan_count"] > 2:
             return kept, "third tag", Code.TOO_DEEP
         if header.kind == "extension" and sum(h.kind == "extension" for h in kept) == 4:
             return kept, "fifth extension header", Code.TOO_DEEP
+        if header.kind in ("icmp", "icmpv6") and (header.kind == "icmp") != any(h.kind == "ipv4" for h in kept):
+            return kept, "ICMP of the other version", 0
+        if turn == _TURNS:
+            return kept, "no turn left", Code.TOO_DEEP
+        if header.fields.get("natt") == 3 and kept[-1].fields["udp_length"] != 9:
+            return kept, "keepalive", Code.ESP_TRUNCATED if kept[-1].fields["udp_length"] >= 12 else 0
         for end in (header.start + _FIXED.get(header.kind, 0), header.end):
             if end > l3_end:
                 return kept, "beyond the IP packet", truncated
@@ -484,21 +497,25 @@ def _limits(found: Dissection, length: int) -> tuple[list[Header], str, int]:
                 return kept, "beyond PARSE_BYTES", Code.TOO_DEEP
             if end > length:
                 return kept, "beyond the frame", truncated
-        if header.kind in ("icmp", "icmpv6") and (header.kind == "icmp") != any(h.kind == "ipv4" for h in kept):
-            return kept, "ICMP of the other version", 0
         if header.kind == "udp":
             udp_length = header.fields["udp_length"]
             if udp_length < 8 or (not fragment and header.start + udp_length > l3_end):
                 return kept, "bad UDP length", Code.BAD_UDP_LENGTH
         kept.append(header)
+        turn = max(turn, (header.end - 1) // 16) + 1
         if header.kind in ("ipv4", "ipv6"):
             l3_end = header.start + header.fields["l3_length"]
         if header.fields.get("frag_offset"):
             # Neither goes on behind it. If tshark did, the comparison would show a layer that the parser hasn't set.
             return found.headers, "", 0
         fragment = fragment or bool(header.fields.get("more_fragments"))
+    if turn == _TURNS and kept[-1].kind == "udp" and _own_port(kept[-1].fields):
+        return kept, "no turn left", Code.TOO_DEEP
     if kept and kept[-1].kind in ("ipv4", "ipv6", "extension") and kept[-1].end >= min(l3_end, length):
         protocol, ipv6 = kept[-1].fields["protocol"], any(h.kind == "ipv6" for h in kept)
+        known = protocol in (51, 6, 17, 50) or protocol in ((0, 43, 44, 60, 58) if ipv6 else (1,))
+        if known and turn == _TURNS:
+            return kept, "no turn left", Code.TOO_DEEP
         if protocol == 51 or (ipv6 and protocol in (0, 43, 44, 60)):
             return kept, "no byte left", Code.EXT_TRUNCATED
         if protocol in (6, 17, 50, 58 if ipv6 else 1):
@@ -523,11 +540,17 @@ def _verdict(found: Dissection, kept: list[Header], length: int) -> tuple[int, s
     return verdict, ""
 
 
+def _own_port(udp: dict[str, int]) -> int:
+    """The port by which the parser reads on behind UDP, 0: none."""
+    if udp["dst_port"] == 4791:
+        return 4791
+    return 4500 if 4500 in (udp["src_port"], udp["dst_port"]) else 0
+
+
 def _lower_port(udp: dict[str, int], last: str) -> bool:
     """The parser reads on by one port of UDP, and tshark by the other, which is lower. last: tshark's last header."""
-    own, kind = (4791, "bth") if udp["dst_port"] == 4791 else (4500, "natt")
-    ports = udp["src_port"], udp["dst_port"]
-    return own in ports and min(ports) != own and last != kind
+    own = _own_port(udp)
+    return own != 0 and min(udp["src_port"], udp["dst_port"]) != own and last != ("bth" if own == 4791 else "natt")
 
 
 def compare(frame: bytes, parsed: Parsed, found: Dissection) -> Comparison:
