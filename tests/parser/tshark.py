@@ -422,7 +422,7 @@ RULES: dict[str, str] = {
     "bad UDP length": "tshark shows a UDP header whose length can't be right; the parser refuses it",
     "both stop": "tshark met a header that is cut or bogus and so did the parser, at the same place",
     "ICMP of the other version": "docs/parser.md takes ICMPv6 over IPv4, and ICMP over IPv6, for unknown protocols",
-    "keepalive": "tshark takes a last byte 0xFF for a keepalive, whatever length UDP says; the parser goes by the length",
+    "keepalive": "tshark takes a last byte 0xFF for a keepalive, whatever UDP's length; the parser goes by the length",
     "lower port": "tshark looks up the lower UDP port first: what the parser finds by the other one isn't compared",
     "segments left": "the parser doesn't judge a checksum whose last destination isn't in the IPv6 header; tshark does",
     "sum beyond the frame": "tshark sums the bytes that are there; the parser says unknown where some are missing",
