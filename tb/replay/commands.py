@@ -103,7 +103,7 @@ def _play(
         "captures": [{"name": path.name, "path": str(path.resolve())} for path in paths],
         "config": config.to_toml(),
         "most_beats": ICARUS_BEATS // len(paths) if sim == "icarus" else None,
-        "tries": 0 if waves or all(map(is_failure, paths)) else SHRINK_TRIES,
+        "tries": 0 if waves or all(map(is_failure, paths)) else SHRINK_TRIES // (10 if sim == "icarus" else 1),
         "failures": "" if all(map(is_failure, paths)) else str(failures),
     }
     folder = job_folder("captures", job, sim=sim, engine=engine, seed=seed)
