@@ -37,6 +37,8 @@ HOST = ROOT / "tb" / "host.cpp"
 BUILD_TIMEOUT_S = 900
 KEPT_BUILDS = 8
 """Builds of one design, simulator and flavour that stay on disk."""
+KEPT_RUNS = 100
+"""Run folders of one design that stay on disk."""
 SIMULATORS = ("verilator", "icarus")
 FLAVOURS = ("fast", "cover")
 OBSERVERS: list[Callable[[Run], None]] = []
@@ -453,6 +455,8 @@ def simulate(
         coverage_file = folder / "coverage.json"
         coverage = json.loads(coverage_file.read_text()) if coverage_file.exists() else {}
     run = Run(made, bench, seed, folder, outcomes, coverage, code, _reproduce(sim, seed))
+    for old in sorted(folder.parent.glob("*/sim.log"), key=lambda path: path.stat().st_mtime)[:-KEPT_RUNS]:
+        shutil.rmtree(old.parent, ignore_errors=True)
     for observe in OBSERVERS:
         observe(run)
     return run
