@@ -160,7 +160,7 @@ def call(tool: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def here(path: Path) -> str:
-    """A path as seen from the work folder: YoWASP has a /tmp of its own, so a whole path into /tmp would lead nowhere."""
+    """A path as seen from the work folder: YoWASP has a /tmp of its own, a whole path into /tmp would lead nowhere."""
     return os.path.relpath(path, WORK)
 
 
