@@ -19,7 +19,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,6 +37,8 @@ HOST = ROOT / "tb" / "host.cpp"
 BUILD_TIMEOUT_S = 900
 KEPT_BUILDS = 8
 """Builds of one design, simulator and flavour that stay on disk."""
+KEPT_RUNS = 100
+"""Run folders of one design that stay on disk."""
 SIMULATORS = ("verilator", "icarus")
 FLAVOURS = ("fast", "cover")
 OBSERVERS: list[Callable[[Run], None]] = []
@@ -453,9 +455,20 @@ def simulate(
         coverage_file = folder / "coverage.json"
         coverage = json.loads(coverage_file.read_text()) if coverage_file.exists() else {}
     run = Run(made, bench, seed, folder, outcomes, coverage, code, _reproduce(sim, seed))
+    _prune_runs(folder.parent)
     for observe in OBSERVERS:
         observe(run)
     return run
+
+
+def _prune_runs(shelf: Path) -> None:
+    """Removes the oldest runs of a design. Another process may be at the same."""
+    ages = []
+    for log in shelf.glob("*/sim.log"):
+        with suppress(FileNotFoundError):
+            ages.append((log.stat().st_mtime, log.parent))
+    for _, old in sorted(ages)[:-KEPT_RUNS]:
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def _libpython(sim: str) -> list[str]:

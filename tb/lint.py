@@ -28,8 +28,9 @@ def _blocks() -> list[Path]:
 
 
 def _output(command: list[str], environment: dict[str, str] | None = None) -> tuple[int, str]:
+    variables = {**os.environ, "XDG_CACHE_HOME": str(toolchain.CACHE), **(environment or {})}
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment, errors="replace"
+        command, capture_output=True, text=True, check=False, cwd=ROOT, env=variables, errors="replace"
     )
     return done.returncode, (done.stdout + done.stderr).replace(f"{ROOT}/", "")
 
@@ -48,7 +49,7 @@ def verilator_warnings(module: Path) -> Iterator[str]:
             "--top-module", module.stem, *(flag for path in _blocks() for flag in ("-y", str(path))),
             *([str(WAIVERS)] if WAIVERS.exists() else []), str(module),
         ],
-        {"VERILATOR_ROOT": str(tool.root)} if tool.root else None,
+        tool.environment(),
     )  # fmt: skip
     if code:
         yield from (line for line in text.splitlines() if line.startswith("%"))

@@ -178,8 +178,11 @@ class ReportMonitor(uvm_monitor):
                 await edge
             if dut.rst.value == _ONE:
                 continue
-            rest = (int(self._signal("code").value), int(self._signal("queue").value)) if self._ends else ()
-            self.ap.write(Report(self._edge, cycle(dut.clk), int(seq.value), *rest))
+            signals = [seq, *([self._signal("code"), self._signal("queue")] if self._ends else [])]
+            values = [str(signal.value) for signal in signals]
+            if any(value.strip("01") for value in values):
+                raise AssertionError(f"{self._prefix}: cycle {cycle(dut.clk)}: X in a report: {', '.join(values)}")
+            self.ap.write(Report(self._edge, cycle(dut.clk), *(int(value, 2) for value in values)))
 
 
 class GaplessChecker:

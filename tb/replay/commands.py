@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -59,32 +59,30 @@ def _results(folder: Path) -> list[CaptureResult]:
     ]
 
 
-def _watched(out: Console, work: Callable[[], Any], folder: Path, total: int) -> Any:
-    """Run ``work``; where a person looks, show how many captures are done."""
+def _watched(out: Console, work: Callable[[], Run], folder: Path, total: int) -> Run:
+    """Do ``work``; where a person looks, show meanwhile how many captures are done."""
     if not out.is_terminal:
         return work()
-    done: dict[str, Any] = {}
-
-    def run() -> None:
-        try:
-            done["value"] = work()
-        except BaseException as error:
-            done["error"] = error
-
-    thread = threading.Thread(target=run, daemon=True)
+    ended = threading.Event()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True) as progress:
         task = progress.add_task("building", total=total)
-        thread.start()
-        while thread.is_alive():
-            thread.join(0.2)
-            results = _results(folder)
-            if (folder / "results.jsonl").exists():
-                last = results[-1].name if results else ""
-                progress.update(task, completed=len(results), description=f"playing {last}")
-    if "error" in done:
-        raise done["error"]
-    return done["value"]
+
+        def watch() -> None:
+            while not ended.wait(0.2):
+                if (folder / "results.jsonl").exists():
+                    results = _results(folder)
+                    last = results[-1].name if results else ""
+                    progress.update(task, completed=len(results), description=f"playing {last}")
+
+        # The work stays in the main thread, where Ctrl-C ends the simulator with it.
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            return work()
+        finally:
+            ended.set()
+            watcher.join()
 
 
 def _play(
@@ -103,7 +101,7 @@ def _play(
         "captures": [{"name": path.name, "path": str(path.resolve())} for path in paths],
         "config": config.to_toml(),
         "most_beats": ICARUS_BEATS // len(paths) if sim == "icarus" else None,
-        "tries": 0 if waves or all(map(is_failure, paths)) else SHRINK_TRIES,
+        "tries": 0 if waves or all(map(is_failure, paths)) else SHRINK_TRIES // (10 if sim == "icarus" else 1),
         "failures": "" if all(map(is_failure, paths)) else str(failures),
     }
     folder = job_folder("captures", job, sim=sim, engine=engine, seed=seed)

@@ -56,6 +56,7 @@ WIRE_OVERHEAD = 24
 """Bytes that the wire adds to a frame: preamble, FCS, gap."""
 
 SHRINK_TRIES = 150
+"""Replays that the shrinking of one capture may take; a tenth of that under Icarus."""
 KEPT_MISMATCHES = 20
 _FAILURE = "nicloop failure"
 
@@ -98,6 +99,7 @@ class Verdict:
     outcome: Outcome | None
     mismatches: list[Mismatch]
     ended: str = ""
+    ended_at: int | None = None
 
     @property
     def failed(self) -> bool:
@@ -107,7 +109,7 @@ class Verdict:
     def first_frame(self) -> int | None:
         """Index of the first frame that differs; None: no frame in particular."""
         frames = [mismatch.frame for mismatch in self.mismatches if mismatch.frame >= 0]
-        return min(frames) if frames else None
+        return min(frames, default=self.ended_at)
 
     def words(self, item: Item) -> str:
         """The first difference: frame, offset, expected, got."""
@@ -153,7 +155,7 @@ async def _once(target: Target, item: Item, config: NicConfig) -> Verdict:
     try:
         outcome = await target.play(batch)
     except TargetError as error:
-        return Verdict(batch, None, [], f"{type(error).__name__}: {error}")
+        return Verdict(batch, None, [], f"{type(error).__name__}: {error}", getattr(error, "frame", None))
     return Verdict(batch, outcome, compare(config, batch, outcome))
 
 

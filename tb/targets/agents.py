@@ -176,20 +176,26 @@ class AgentsEngine:
                 await edge
             if dut.rst.value == _ONE:
                 continue
-            token = way.open.pop(number := int(seq.value), None)
-            if token is None:
-                self._complaints.append(
-                    f"cycle {cycle(dut.clk) - self._begin}: {way.name}_disp: frame {number} ended with code "
-                    f"{int(code.value)}, but no such frame is in the port"
-                )
-                self._moved.set()
+            values = [str(signal.value) for signal in (seq, code, queue)]
+            if any(value.strip("01") for value in values):
+                self._complain(way, f"seq, code, queue are {', '.join(values)}")
                 continue
-            token.fate.code, token.fate.queue = int(code.value), int(queue.value)
+            number, end, where = (int(value, 2) for value in values)
+            token = way.open.pop(number, None)
+            if token is None:
+                self._complain(way, f"frame {number} ended with code {end}, but no such frame is in the port")
+                continue
+            token.fate.code, token.fate.queue = end, where
             if token.fate.code == Code.DELIVERED:
                 way.reported.append(token)
             else:
                 self._close(token)
             self._match(way)
+
+    def _complain(self, way: _Way, what: str) -> None:
+        """Note what a report broke; the play ends with it."""
+        self._complaints.append(f"cycle {cycle(self.dut.clk) - self._begin}: {way.name}_disp: {what}")
+        self._moved.set()
 
     def _match(self, way: _Way) -> None:
         """Pair frames that came out with those that were reported delivered, in order."""
@@ -328,7 +334,7 @@ class AgentsEngine:
                 for task in tasks:
                     task.cancel()
                 stream, detail = self._what_is_stuck()
-                raise Stuck(stream, quiet, detail)
+                raise Stuck(stream, quiet, detail, min(self._waiting))
         for task in tasks:
             task.cancel()
         await edge

@@ -60,12 +60,16 @@ class ReceiveTimeout(TargetError, TimeoutError):
 
 
 class Stuck(TargetError):
-    """The watchdog (counted in simulated cycles) ended a play; the message names the stream that didn't move."""
+    """The watchdog (counted in simulated cycles) ended a play; the message names the stream that didn't move.
 
-    def __init__(self, stream: str, cycles: int, detail: str = "") -> None:
-        super().__init__(f"stuck: {stream} did not move for {cycles} cycles{': ' + detail if detail else ''}")
+    frame: index of the first frame of the play without an end, where it is known.
+    """
+
+    def __init__(self, stream: str, cycles: int, detail: str = "", frame: int | None = None) -> None:
+        super().__init__(f"{stream} did not move for {cycles} cycles{': ' + detail if detail else ''}")
         self.stream = stream
         self.cycles = cycles
+        self.frame = frame
 
 
 class ProtocolError(TargetError):

@@ -157,7 +157,7 @@ class BfmEngine:
         """Cycles of simulated time."""
         return cycle(self.dut.clk)
 
-    def _complain(self) -> None:
+    def _complain(self, frame: int | None = None) -> None:
         """`Stuck` when the watchdog fired, `ProtocolError` when the harness found anything else."""
         if not self._harness.error_count:
             return
@@ -165,7 +165,7 @@ class BfmEngine:
         fired = self._harness.fired
         self._harness.clear_errors()
         if fired:
-            raise Stuck(_stuck_stream(text), WATCHDOG_CYCLES, text)
+            raise Stuck(_stuck_stream(text), WATCHDOG_CYCLES, text, frame)
         raise ProtocolError(text)
 
     # -- plays -------------------------------------------------------------------------------------------------------
@@ -196,10 +196,11 @@ class BfmEngine:
         await self._offer(batch, index, profiles, begin)
         if not self._harness.done:
             await self._done
-        self._complain()
         base = self._now() - self._harness.cycle - begin
         # `done` rises with the falling edge, when the harness already counts the next cycle.
         self._take(batch, index, self._harness.pop(), base + 1, columns)
+        without = np.flatnonzero(columns.code == 0)
+        self._complain(int(without[0]) if len(without) else None)
         cycles = self._now() - begin + 1
         await self._clock
         return self._outcome(columns, cycles, begin, resets)

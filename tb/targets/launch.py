@@ -37,6 +37,7 @@ __all__ = [
 
 TARGETS = ("model", "cocotb")
 ENGINES = ("agents", "bfm")
+_KEPT_S = 24 * 3600
 
 
 @dataclass
@@ -95,8 +96,16 @@ def _content(kind: str, job: Mapping[str, Any], sim: str, engine: str, seed: int
 
 def job_folder(kind: str, job: Mapping[str, Any], *, sim: str, engine: str, seed: int) -> Path:
     """Where `launch_job` keeps the files of a job: the same job, the same folder."""
-    digest = hashlib.sha256(_content(kind, job, sim, engine, seed).encode()).hexdigest()
+    same = {name: value for name, value in job.items() if name != "failures"}
+    digest = hashlib.sha256(_content(kind, same, sim, engine, seed).encode()).hexdigest()
     return SIM_BUILD / "jobs" / f"{kind}-{digest[:12]}"
+
+
+def _prune(shelf: Path) -> None:
+    """Remove the folders of jobs that are a day old."""
+    for folder in shelf.iterdir():
+        if folder.stat().st_mtime < time.time() - _KEPT_S:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def launch_job(
@@ -116,6 +125,7 @@ def launch_job(
     folder = job_folder(kind, job, sim=sim, engine=engine, seed=seed)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    _prune(folder.parent)
     (folder / "job.json").write_text(_content(kind, job, sim, engine, seed))
     run = simulate(
         port_design(engine),

@@ -159,14 +159,19 @@ def call(tool: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def here(path: Path) -> str:
+    """A path as seen from the work folder: YoWASP has a /tmp of its own, a whole path into /tmp would lead nowhere."""
+    return os.path.relpath(path, WORK)
+
+
 def elaborate(proof: Proof, source: Path, name: str) -> str:
     """Write the design and its harness as `<name>.smt2` in the work folder and return that name."""
     top = f"prove_{proof.module}"
     parameters = " ".join(f"-chparam {key} {value}" for key, value in proof.parameters.items())
     script = [
-        f"read_verilog {source} " + " ".join(str(RTL / f"{module}.v") for module in proof.needs),
+        f"read_verilog {here(source)} " + " ".join(here(RTL / f"{module}.v") for module in proof.needs),
         "read_verilog -formal -sv "
-        + " ".join(str(HARNESS / f"{part}.sv") for part in ("stream_rules", "skid_rules", top)),
+        + " ".join(here(HARNESS / f"{part}.sv") for part in ("stream_rules", "skid_rules", top)),
         f"hierarchy -check -top {top} {parameters}",
         f"rename -top {top}",
         "proc",
