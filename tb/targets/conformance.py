@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from models.config import NicConfig
+from models.config import NicConfig, ParserConfig
 from models.frames import Batch, Edge, Outcome
 from models.meta import Code
 from tb.scenarios.base import check
@@ -85,7 +85,9 @@ async def capabilities_name_what_is_there(target: Target) -> None:
 
 @promise
 async def configure_programs_what_the_config_says(target: Target) -> None:
-    config = replace(CONFIG, ports=tuple(replace(port, max_frame=777, tx_enable=False) for port in CONFIG.ports))
+    parser = ParserConfig(drop_rx=("too_deep",), drop_tx=("l3_beyond_frame", "bad_ihl"))
+    port = replace(CONFIG.ports[0], max_frame=777, tx_enable=False, parser=parser)
+    config = replace(CONFIG, ports=(port,) * len(CONFIG.ports))
     await target.configure(config)
     for where, value in writes(config):
         read = await target.read(where)
