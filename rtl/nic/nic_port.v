@@ -613,9 +613,10 @@ nic_slot #(
 
 // Receive: the buffer, and what is behind it.
 
-nic_rx_buffer #(
+nic_buffer #(
     .BEATS(RX_BUFFER_BEATS),
-    .FRAMES(BUFFER_FRAMES)
+    .FRAMES(BUFFER_FRAMES),
+    .DROP_FULL(1)
 ) rx_buffer_inst (
     .clk(clk), .rst(rst),
     .s_axis_tdata(acl_rx_tdata), .s_axis_tkeep(acl_rx_tkeep), .s_axis_tvalid(acl_rx_tvalid),
@@ -825,9 +826,10 @@ nic_slot #(
     .ready(slot_ready[INST_IPSEC_TX])
 );
 
-nic_tx_sched #(
+nic_buffer #(
     .BEATS(TX_BUFFER_BEATS),
-    .FRAMES(BUFFER_FRAMES)
+    .FRAMES(BUFFER_FRAMES),
+    .DROP_FULL(0)
 ) tx_sched_inst (
     .clk(clk), .rst(rst),
     .s_axis_tdata(ipsec_tx_tdata), .s_axis_tkeep(ipsec_tx_tkeep), .s_axis_tvalid(ipsec_tx_tvalid),

@@ -1,4 +1,4 @@
-"""Bench of ``nic_rx_buffer`` and ``nic_tx_sched``: what they drop, how they say it, and their registers.
+"""Bench of ``nic_buffer`` in its two slots: what it drops, how it says it, and its registers.
 
 The FIFO inside is proven by the bench of ``axis_fifo``; here a frame comes out whole or is reported once.
 """
@@ -21,13 +21,13 @@ from tb.lib.suite import four_state, seeded
 
 __all__: list[str] = []
 
-MODULE = os.environ["NICLOOP_MODULE"]
+SLOT = os.environ["NICLOOP_SLOT"]
 BEATS = int(os.environ["NICLOOP_BEATS"])
 FRAMES = int(os.environ["NICLOOP_FRAMES"])
 LATENCY = 2
-RECEIVE = MODULE == "nic_rx_buffer"
+RECEIVE = SLOT == "rx_buffer"
 
-_ends = cover.point(f"{MODULE}.end", ["passed", "bad", "full" if RECEIVE else "oversize"])
+_ends = cover.point(f"{SLOT}.end", ["passed", "bad", "full" if RECEIVE else "oversize"])
 
 
 class Bench:
@@ -36,7 +36,7 @@ class Bench:
     def __init__(self, dut: Any) -> None:
         self.dut = dut
         self.clk = dut.clk
-        self.rng = seeded(MODULE)
+        self.rng = seeded(SLOT)
         start_clock(dut.clk)
         dut.rst.value = 1
         dut.reg_req.value = 0

@@ -1,4 +1,4 @@
-"""nic_rx_buffer and nic_tx_sched: the store-and-forward points of the two directions.
+"""nic_buffer as rx_buffer and as tx_sched: the store-and-forward points of the two directions.
 
 Sweep:    frames of one byte to more than the whole buffer; full by beats and by frames; all back-pressure generators
 Stimulus: random bytes, good and bad, each with its own number
@@ -21,9 +21,10 @@ RTL = ROOT / "rtl"
 BEATS, FRAMES = 32, 4
 
 
-@pytest.mark.parametrize("module", ["nic_rx_buffer", "nic_tx_sched"])
-def test_buffer(sim: str, simulate: Callable[..., Any], module: str) -> None:
-    sources = [RTL / "lib" / "axis_fifo.v", RTL / "nic" / "buffer_regs.v", RTL / "nic" / f"{module}.v"]
-    design = Design(f"nic/{module}", module, tuple(sources), {"BEATS": BEATS, "FRAMES": FRAMES})
-    environment = {"NICLOOP_MODULE": module, "NICLOOP_BEATS": str(BEATS), "NICLOOP_FRAMES": str(FRAMES)}
+@pytest.mark.parametrize("slot", ["rx_buffer", "tx_sched"])
+def test_buffer(sim: str, simulate: Callable[..., Any], slot: str) -> None:
+    sources = (RTL / "lib" / "axis_fifo.v", RTL / "nic" / "buffer_regs.v", RTL / "nic" / "nic_buffer.v")
+    parameters = {"BEATS": BEATS, "FRAMES": FRAMES, "DROP_FULL": int(slot == "rx_buffer")}
+    design = Design(f"nic/{slot}", "nic_buffer", sources, parameters)
+    environment = {"NICLOOP_SLOT": slot, "NICLOOP_BEATS": str(BEATS), "NICLOOP_FRAMES": str(FRAMES)}
     simulate(design, "tb.nic.bench_buffer", sim=sim, env=environment)

@@ -1,10 +1,13 @@
-// Transmit scheduler: starts only frames that it holds whole; stands in until `flow` lands.
+// Store-and-forward point of a direction: lib's axis_fifo as a slot. Stands in for `rx_buffer` and `tx_sched` until `flow`
+// lands.
 //
 // Latency: 2 cycles from a frame's last beat to its first beat at the output; one beat a cycle, no cycle between frames.
-// When it is full the source waits. It drops bad frames, and reports each once with the reason that it carries, in the
-// cycle after the last beat. A frame that is longer than the whole buffer ends as `oversize`.
+// A frame that came in bad is dropped with the reason that it carries. With DROP_FULL (receive) `s_axis_tready` is always 1
+// after reset, and a frame that finds no room is dropped whole as `rx_buffer_full`. Without it (transmit) the source waits,
+// and only a frame longer than the whole buffer is dropped, as `oversize`. Bad goes before both. What it drops, it reports
+// once, in the cycle after the last beat.
 //
-// Parameters: BEATS and FRAMES that it holds at most, powers of two; BEATS at most 32768.
+// Parameters: BEATS and FRAMES that it holds at most, powers of two; BEATS at most 32768; DROP_FULL 0 or 1.
 
 `resetall
 `timescale 1ns / 1ps
@@ -12,9 +15,10 @@
 
 `include "meta.vh"
 
-module nic_tx_sched #(
+module nic_buffer #(
     parameter BEATS = 2048,
-    parameter FRAMES = 256
+    parameter FRAMES = 256,
+    parameter DROP_FULL = 0
 ) (
     input  wire               clk,
     input  wire               rst,
@@ -73,8 +77,9 @@ wire [15:0] level_beats = {{(16 - LEVEL_W){1'b0}}, level};
 reg first_reg;
 reg [15:0] peak_reg;
 
-// axis_fifo's drop_cause: 1 bad, 3 more beats than the buffer has.
-assign disp_code = drop_cause == 2'd1 ? {1'b0, drop_user[7:1]} : `CODE_OVERSIZE;
+// axis_fifo's drop_cause: 1 bad; 2 full (DROP_FULL: a frame longer than the whole buffer is that too); 3 oversize.
+assign disp_code = drop_cause == 2'd1 ? {1'b0, drop_user[7:1]}
+    : drop_cause == 2'd2 ? `CODE_RX_BUFFER_FULL : `CODE_OVERSIZE;
 assign disp_valid = drop_valid;
 assign disp_seq = drop_meta[`MF_SEQ];
 assign disp_queue = drop_meta[`MF_QUEUE];
@@ -104,7 +109,7 @@ axis_fifo #(
     .FRAMES(FRAMES),
     .FRAME_MODE(1),
     .DROP_BAD(1),
-    .DROP_FULL(0)
+    .DROP_FULL(DROP_FULL)
 ) fifo_inst (
     .clk(clk),
     .rst(rst),
