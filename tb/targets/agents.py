@@ -317,7 +317,7 @@ class AgentsEngine:
     async def _until_closed(
         self, left: Mapping[Edge, list[_Token]], times: list[int], profiles: Mapping[Edge, str]
     ) -> None:
-        """Offer what is left and return once each frame has ended. `Stuck`: nothing moved for too long."""
+        """Offer what is left; return once each frame has ended and is in whole. `Stuck`: nothing moved for too long."""
         self._waiting = {token.index for tokens in left.values() for token in tokens}
         latest = max([times[index] for index in self._waiting], default=0)
         tasks = self._begin_feeding(left, times, profiles)
@@ -335,6 +335,16 @@ class AgentsEngine:
                     task.cancel()
                 stream, detail = self._what_is_stuck()
                 raise Stuck(stream, quiet, detail, min(self._waiting))
+        # A frame that is dropped early has ended before its last beat is in; only the last of an edge can be so late.
+        tails = [(way, left[way.edge][-1]) for way in self.ways.values() if left[way.edge]]
+        for waited in range(WATCHDOG_CYCLES + 1):
+            late = [(way, token) for way, token in tails if token.frame.last_cycle < 0]
+            if not late or self._complaints:
+                break
+            if waited == WATCHDOG_CYCLES:
+                way, token = late[0]
+                raise Stuck(f"s_axis_{way.edge.name.lower()}", waited, "a frame has ended, not its beats", token.index)
+            await edge
         for task in tasks:
             task.cancel()
         await edge

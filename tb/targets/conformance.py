@@ -135,6 +135,20 @@ async def play_of_nothing_gives_nothing(target: Target) -> None:
 
 
 @promise
+async def play_ends_when_every_frame_is_in_whole(target: Target) -> None:
+    config = replace(CONFIG, ports=tuple(replace(port, max_frame=64) for port in CONFIG.ports))
+    for edge in Edge:
+        await target.configure(config)
+        batch = Batch.of([bytes(60), bytes(20_000)], edge=edge)
+        outcome = await target.play(batch)
+        codes = outcome.code.tolist()
+        check(codes == [Code.DELIVERED, Code.OVERSIZE], f"codes {codes}")
+        check(outcome.last_in[1] - outcome.first_in[1] >= 1249, f"{edge.name}: last beat in {outcome.last_in[1]}")
+        found = compare(config, batch, outcome)
+        check(not found, "; ".join(map(str, found[:3])))
+
+
+@promise
 async def play_keeps_the_order_of_each_edge(target: Target) -> None:
     batch = Batch.of(frames(20), edge=[i % 2 for i in range(20)])
     outcome = await target.play(batch)
