@@ -321,6 +321,8 @@ class _Verilate:
         )  # fmt: skip
         cache = toolchain.compiler_cache()
         jobs = os.environ.get("NICLOOP_JOBS", str(min(os.cpu_count() or 1, 4)))
+        if not jobs.isdigit() or int(jobs) < 1:
+            raise ToolError(f"JOBS={jobs}: a number of processes, 1 or more")
         settings = {
             "CXX": "g++", "LINK": "g++", "AR": "ar", "PYTHON3": sys.executable,
             # The header as it is, not precompiled: a compiler cache's preprocessor finds no precompiled one.

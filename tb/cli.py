@@ -21,23 +21,27 @@ from tb.toolchain import ToolError
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
+HELP = """Verification environment of a dual-port 25G RDMA NIC datapath.
 
+Exit codes: 0 all matched; 1 a mismatch or a failed check; 2 bad usage or input; 3 a tool is missing or a build failed.
+"""
 
-@app.callback()
-def _top() -> None:
-    """Verification environment of a dual-port 25G RDMA NIC datapath."""
+app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=HELP)
 
 
 @app.command()
 def doctor() -> None:
     """Say which tools are there, in which version, and how to get the missing ones."""
-    table = Table("tool", "for", "version", "how to get it")
     found = toolchain.findings()
+    table = Table("tool", "for", "version")
     for item in found:
         missing = "[red]missing[/red]" if item.needed else "[yellow]missing (optional)[/yellow]"
-        table.add_row(item.tool, item.purpose, item.version or missing, "" if item.version else item.remedy)
-    Console().print(table)
+        table.add_row(item.tool, item.purpose, item.version or missing)
+    console = Console()
+    console.print(table)
+    for item in found:
+        if item.version is None:
+            console.print(f"{item.tool}: {item.remedy}", soft_wrap=True)
     if not all(item.ok for item in found):
         raise typer.Exit(3)
 
@@ -53,6 +57,9 @@ def main() -> None:
         app()
     except ToolError as error:
         print(f"nicloop: {error}", file=sys.stderr)
+        sys.exit(3)
+    except OSError as error:
+        print(f"nicloop: {error.filename or 'input or output'}: {error.strerror or error}", file=sys.stderr)
         sys.exit(3)
     except BuildError as error:
         print(f"nicloop: the build failed\n{error}", file=sys.stderr)

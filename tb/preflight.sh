@@ -17,4 +17,10 @@ elif ! "$python" -c 'import venv, ensurepip' 2> /dev/null; then
     missing "python3's venv" "apt-get install python3-venv"
 fi
 command -v g++ > /dev/null || missing "g++" "apt-get install g++"
+case $PWD in
+    *' '*)
+        echo "nicloop: the path of this checkout has a space in it, which Verilator's makefiles can't take: $PWD" >&2
+        status=3
+        ;;
+esac
 exit $status
