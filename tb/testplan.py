@@ -310,11 +310,15 @@ class RowVerdict:
 
 @dataclass
 class Verdict:
-    """What a session says about the plan. `violations` make the session fail."""
+    """What a session says about the plan. `violations` make the session fail.
+
+    `partial` are the ids of rows outside the scope of which some tests passed and others were not selected.
+    """
 
     scope: Scope
     strict: bool
     rows: list[RowVerdict] = field(default_factory=list)
+    partial: list[str] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -324,7 +328,7 @@ class Verdict:
             {"id": v.row.id, "stage": v.row.stage, "status": v.status, "reasons": [*v.reasons], "remarks": [*v.remarks]}
             for v in self.rows
         ]
-        return {"rows": rows, "violations": self.violations, "notes": self.notes}
+        return {"rows": rows, "partial": self.partial, "violations": self.violations, "notes": self.notes}
 
     def lines(self) -> list[str]:
         """The report: counts by block and stage, then each row that is not proven, with its reason."""
@@ -338,7 +342,10 @@ class Verdict:
         lines = table(["block", "stage", "rows", *STATUSES], body) if body else []
         total = Counter(v.status for v in self.rows)
         said = ", ".join(f"{total[status]} {status}" for status in STATUSES if total[status] or status == "unproven")
-        lines += [f"{_many(len(self.rows), 'row')}: {said}"]
+        if self.rows or self.scope != NOTHING:
+            lines += [f"{_many(len(self.rows), 'row')}: {said}"]
+        if self.partial:
+            lines += [f"not judged, as not all of their tests were selected: {_many(len(self.partial), 'row')}"]
         for status in ("unproven", "failed", "not run"):
             chosen = [v for v in self.rows if v.status == status]
             if chosen:
@@ -347,7 +354,7 @@ class Verdict:
         remarks = [f"  {v.row.id}: {remark}" for v in self.rows for remark in v.remarks]
         if remarks:
             lines += ["", "remarks", *remarks]
-        return [*lines, "", *self.notes] if self.notes else lines
+        return [*lines, *([""] if lines else []), *self.notes] if self.notes else lines
 
 
 def _many(number: int, what: str) -> str:
@@ -374,8 +381,8 @@ def judge(root: Path, ran: Ran, scope: Scope, *, strict: bool) -> Verdict:
     """Hold what a session ran against the plan below `root`.
 
     Within `scope`, the part of the plan that ran whole, everything is checked; outside it only the rows that a test of
-    this session belongs to, and those only for failures and for skips without permission. With `strict`, no row may be
-    unproven.
+    this session belongs to, and those only for failures and for skips without permission; the tests of such a row that
+    were not selected say nothing, not even whether they exist. With `strict`, no row may be unproven.
     """
     plan = Plan.load(root)
     benches = _Benches(root, ran)
@@ -392,6 +399,9 @@ def judge(root: Path, ran: Ran, scope: Scope, *, strict: bool) -> Verdict:
         elif not ran_tests.intersection(row.tests):
             continue
         outcome = _row_verdict(row, ran, benches, inside)
+        if not inside and outcome.status == "not run":
+            verdict.partial.append(row.id)
+            continue
         verdict.rows.append(outcome)
         if outcome.status == "unproven":
             verdict.violations += _not_allowed(outcome, plan, strict)
@@ -411,7 +421,7 @@ def judge(root: Path, ran: Ran, scope: Scope, *, strict: bool) -> Verdict:
         empty = sorted(name for name, hits in free.items() if not hits)
         verdict.violations += [f"cover bin {name}: never hit, and no row names it" for name in empty]
     else:
-        whole = f"block {', '.join(sorted(scope.blocks))}" if scope.blocks else "none of it was run whole"
+        whole = f"block {', '.join(sorted(scope.blocks))}" if scope.blocks else "no block was run whole"
         verdict.notes.append(
             f"only a part of the test plan was checked ({whole}); rows without tests, tests without rows and cover "
             "bins are checked where a whole block, or everything, runs"

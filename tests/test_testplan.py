@@ -342,8 +342,23 @@ def test_a_run_of_one_block_checks_that_block_whole_and_leaves_the_others_alone(
 def test_a_run_of_single_tests_judges_only_their_rows_and_says_so(tree):
     root = tree({"cover": ["fifo.speed.*"]}, {"id": "lib.fifo.gone", "tests": ["tests/lib/test_fifo.py::test_gone"]})
     verdict = judge(root, Ran({PYTEST_TEST: PASSED}, kept=frozenset({PYTEST_TEST})), NOTHING)
-    assert (verdict.violations, status(verdict)) == ([], {ROW["id"]: "not run"})
+    assert (verdict.violations, status(verdict), verdict.partial) == ([], {}, [ROW["id"]])
+    lines = verdict.lines()
+    assert lines[0] == "not judged, as not all of their tests were selected: 1 row" and len(lines) == 3
+    assert not any(word in line for line in lines for word in ("not run", testplan.ABSENT, ROW["id"]))
     assert "only a part of the test plan was checked" in verdict.notes[-1]
+
+
+def test_a_run_of_single_tests_proves_a_row_that_needs_no_other(tree):
+    root = tree({"tests": [PYTEST_TEST]}, {"id": "lib.fifo.rest"})
+    verdict = judge(root, Ran({PYTEST_TEST: PASSED}, kept=frozenset({PYTEST_TEST})), NOTHING)
+    assert (status(verdict), verdict.partial) == ({ROW["id"]: "proven"}, ["lib.fifo.rest"])
+
+
+def test_a_run_of_single_tests_names_a_row_that_failed_though_other_tests_were_not_selected(tree):
+    session = Ran({PYTEST_TEST: Outcome("failed", "call: 1 != 2")}, kept=frozenset({PYTEST_TEST}))
+    verdict = judge(tree(), session, NOTHING)
+    assert (status(verdict), verdict.partial) == ({ROW["id"]: "failed"}, [])
 
 
 def test_a_run_of_single_tests_still_minds_a_skip_without_permission(tree):
@@ -426,6 +441,59 @@ def test_a_narrowed_session_says_that_it_is_one(tree, arguments):
     done = session(tree({"tests": [*ROW["tests"], "tests/lib/test_fifo.py::test_gone"]}), *arguments)
     assert done.returncode == 0, done.stdout
     assert "only a part of the test plan was checked" in done.stdout
+
+
+def test_one_test_of_a_session_does_not_call_the_others_missing(tree):
+    done = session(tree(), PYTEST_TEST)
+    assert done.returncode == 0, done.stdout
+    assert "not judged, as not all of their tests were selected: 1 row" in done.stdout
+    assert "not run" not in done.stdout and testplan.ABSENT not in done.stdout and COCOTB_TEST not in done.stdout
+
+
+UNFINISHED = "the session did not finish: the test plan was not checked"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ((f"{PYTEST_TEST}s",), 4),
+        (("tests/mac",), 4),
+        (("-k", "nothing_of_that_name"), 5),
+        (("-k", "nothing_of_that_name", "-n", "2"), 5),
+    ],
+    ids=["mistyped test", "mistyped folder", "-k", "-k, two processes"],
+)
+def test_a_session_without_a_test_says_so_and_keeps_the_exit_code(tree, arguments, code):
+    done = session(tree(), *arguments, strict="1")
+    assert done.returncode == code, done.stdout
+    assert "no test was selected" in done.stdout.splitlines()
+    assert "unproven" not in done.stdout and "test plan" not in done.stdout
+
+
+@pytest.mark.parametrize("processes", [(), ("-n", "2")], ids=["one process", "two processes"])
+@pytest.mark.parametrize(
+    ("source", "arguments"),
+    [
+        (SESSION + "\nimport no_such_module\n", ()),
+        (SESSION + "\ndef test_later(): raise KeyboardInterrupt\n", ()),
+        (SESSION.replace("def test_order(): ...", "def test_order(): assert False"), ("-x",)),
+    ],
+    ids=["collection error", "interrupt", "-x"],
+)
+def test_a_session_that_does_not_finish_says_so_in_one_line(tree, source, arguments, processes):
+    done = session(tree(), *arguments, *processes, source=source)
+    assert done.returncode in (1, 2), done.stdout
+    assert [line for line in done.stdout.splitlines() if "test plan" in line] == [UNFINISHED]
+    assert ROW["id"] not in done.stdout and "no test was selected" not in done.stdout
+
+
+def test_processes_that_collect_different_tests_leave_the_plan_unchecked(tree):
+    source = SESSION + "\nimport os\nglobals()['test_' + os.environ['PYTEST_XDIST_WORKER']] = lambda: None\n"
+    done = session(tree(), "-n", "2", source=source)
+    assert "Different tests were collected" in done.stdout
+    assert done.returncode == 1
+    assert [line for line in done.stdout.splitlines() if "test plan" in line] == [UNFINISHED]
+    assert ROW["id"] not in done.stdout
 
 
 def test_a_folder_of_tests_is_checked_as_its_block(tree):

@@ -93,7 +93,9 @@ class Session:
         self.items: dict[str, testplan.Outcome] = {}
         self.regress: list[str] = []
         self.narrowed: list[str] = []
+        self.collection_failed = False
         self.verdict: testplan.Verdict | None = None
+        self.unchecked = ""
 
     # What pytest tells, in every process -----------------------------------------------------------------------------
 
@@ -105,6 +107,10 @@ class Session:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         if session.items or self.regress or self.narrowed:
             self.recorder.collected([item.nodeid for item in session.items], self.regress, self.narrowed)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        # With xdist, workers that disagree about the tests are reported here; the exit code is that of a failed test.
+        self.collection_failed |= report.failed
 
     # What only the first process does --------------------------------------------------------------------------------
 
@@ -140,15 +146,25 @@ class Session:
 
     def _judge(self, session: pytest.Session) -> None:
         ran = testplan.Ran.read(self.recorder.folder, self.items)
-        stopped = int(session.exitstatus) not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) or bool(
-            session.shouldstop or session.shouldfail
-        )
-        scope = testplan.NOTHING if stopped else self._scope(ran)
+        self.unchecked = self._why_unchecked(session, ran)
+        if self.unchecked:
+            return
         strict = os.environ.get("STRICT") == "1"
-        self.verdict = testplan.judge(self.root, ran, scope, strict=strict)
+        self.verdict = testplan.judge(self.root, ran, self._scope(ran), strict=strict)
         (self.recorder.folder / "testplan.json").write_text(json.dumps(self.verdict.as_dict(), indent=1))
         if self.verdict.violations and int(session.exitstatus) == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _why_unchecked(self, session: pytest.Session, ran: testplan.Ran) -> str:
+        """Why this session says nothing about the plan, or an empty string. Its exit code is never 0 then."""
+        code = int(session.exitstatus)
+        stopped = self.collection_failed or bool(session.shouldstop or session.shouldfail)
+        if not stopped and code in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            return ""
+        nothing = code in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED)
+        if nothing and not stopped and not ran.kept and not ran.items:
+            return "no test was selected"
+        return "the session did not finish: the test plan was not checked"
 
     def _scope(self, ran: testplan.Ran) -> testplan.Scope:
         """The part of the plan that this session ran whole: all of it, some blocks, or none."""
@@ -169,6 +185,8 @@ class Session:
         return testplan.Scope(frozenset(blocks))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.unchecked:
+            terminalreporter.write_line(self.unchecked)
         if self.verdict is None:
             return
         terminalreporter.section("test plan")
