@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import threading
 import time
@@ -18,8 +19,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from models.config import ConfigError, NicConfig
 from tb.build import Run, SimulationFailed
-from tb.replay.play import SHRINK_TRIES, is_failure
-from tb.report.table import CaptureResult, console, print_captures
+from tb.replay.play import SHRINK_TRIES, clear_failures, is_failure
+from tb.report.table import CaptureResult, console, counted, print_captures
 from tb.targets.engine import CLOCK_NS
 from tb.targets.launch import ENGINES, default_engine, job_folder, launch_job
 from tb.toolchain import ROOT, SIM_BUILD
@@ -40,11 +41,44 @@ def _captures(given: Sequence[Path] | None) -> list[Path]:
         if not given:
             typer.echo(f"nicloop: no captures in {CAPTURES.relative_to(ROOT)}", err=True)
             raise typer.Exit(2)
-    for path in given:
-        if not path.is_file():
-            typer.echo(f"nicloop: {path}: no such capture", err=True)
-            raise typer.Exit(2)
-    return list(given)
+    return [_found(path) for path in given]
+
+
+def _found(path: Path) -> Path:
+    """The capture at ``path``; a bare name that isn't here is one of the repository's. Exit 2: there is none."""
+    if path.is_file():
+        return path
+    known = CAPTURES / path
+    if len(path.parts) == 1 and known.is_file():
+        return known
+    if path == Path("-"):
+        problem = "standard input can't be played: save the capture to a file first"
+    elif path.is_dir():
+        problem = f"is a folder: name the captures in it ({shlex.quote(str(path))}/*.pcap*)"
+    elif path.exists():
+        problem = "is a pipe or a device: save the capture to a file first"
+    else:
+        where = f", neither here nor in {CAPTURES.relative_to(ROOT)}" if len(path.parts) == 1 else ""
+        problem = f"no such capture{where}"
+    typer.echo(f"nicloop: {path}: {problem}", err=True)
+    raise typer.Exit(2)
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    """What each capture is called: its file's name, with as many folders as tell equal names apart."""
+    names: list[str] = []
+    whole = [Path(os.path.abspath(path)) for path in paths]
+    for path in whole:
+        others = {other for other in whole if other != path}
+        depth = next(
+            depth
+            for depth in range(1, len(path.parts) + 1)
+            if depth == len(path.parts) or all(other.parts[-depth:] != path.parts[-depth:] for other in others)
+        )
+        name = str(Path(*path.parts[-depth:]))
+        given = sum(known == name or known.startswith(f"{name} (") for known in names)
+        names.append(f"{name} ({given + 1})" if given else name)
+    return names
 
 
 def _results(folder: Path) -> list[CaptureResult]:
@@ -98,7 +132,9 @@ def _play(
 ) -> tuple[Run, list[CaptureResult]]:
     """One simulation for all captures."""
     job = {
-        "captures": [{"name": path.name, "path": str(path.resolve())} for path in paths],
+        "captures": [
+            {"name": name, "path": os.path.abspath(path)} for name, path in zip(_names(paths), paths, strict=True)
+        ],
         "config": config.to_toml(),
         "most_beats": ICARUS_BEATS // len(paths) if sim == "icarus" else None,
         "tries": 0 if waves or all(map(is_failure, paths)) else SHRINK_TRIES // (10 if sim == "icarus" else 1),
@@ -114,17 +150,22 @@ def _play(
 
 
 def _shown(path: Path) -> str:
-    try:
-        return str(path.resolve().relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
+    whole = Path(os.path.abspath(path))
+    return str(whole.relative_to(Path.cwd()) if whole.is_relative_to(Path.cwd()) else whole)
 
 
-def _reproduce(path: Path, sim: str, engine: str, seed: int) -> str:
-    """The one command that plays a failing capture again with a waveform."""
-    if engine != default_engine(sim):
-        return f"nicloop sim {_shown(path)} --sim {sim} --engine {engine} --seed {seed} --waves"
-    return f"make sim TEST={_shown(path)} SIM={sim} SEED={seed} WAVES=1"
+def _reproduce(path: Path, sim: str, engine: str, seed: int, config: Path | None) -> str:
+    """The one command that plays a failing capture again with a waveform, for the shell.
+
+    ``make`` where it can say it: in the repository's folder, of a plain name, with all else by default.
+    """
+    shown = _shown(path)
+    config = None if is_failure(path) else config
+    if Path.cwd() == ROOT and shlex.quote(shown) == shown and engine == default_engine(sim) and config is None:
+        return f"make sim TEST={shown} SIM={sim} SEED={seed} WAVES=1"
+    words = [_shown(ROOT / ".venv" / "bin" / "nicloop"), "sim", f"./{shown}" if shown.startswith("-") else shown]
+    words += ["--sim", sim, "--engine", engine, "--seed", str(seed), "--waves"]
+    return shlex.join(words + (["--config", _shown(config)] if config is not None else []))
 
 
 def _waves(run: Run) -> Path | None:
@@ -132,25 +173,21 @@ def _waves(run: Run) -> Path | None:
     return found[0] if found else None
 
 
-def _place(result: CaptureResult, paths: Sequence[Path]) -> Path:
-    """The capture that reproduces a failure: the smallest one, or the one that was played."""
-    smallest = result.failure.get("capture")
-    return Path(smallest) if smallest else next(path for path in paths if path.name == result.name)
-
-
 def _explain(out: Console, result: CaptureResult, again: str) -> None:
     """A failure in full: first difference, smallest capture, command."""
     failure = result.failure
-    out.print(f"\n{result.name}: {result.mismatches} mismatches", style="bold red")
+    words = counted(result.mismatches, "mismatch", "mismatches")
+    out.print(f"\n{result.name}: {words}", style="bold red", markup=False, soft_wrap=True)
     out.print(f"  first difference: {failure['first']}", markup=False, soft_wrap=True)
     if "frames" in failure:
         least = "" if failure["minimal"] else ", perhaps not the smallest"
-        size = f"{failure['frames']} frames after {failure['tries']} tries{least}"
-        out.print(f"  smallest capture: {_shown(Path(failure['capture']))} ({size})", soft_wrap=True)
+        size = f"{counted(failure['frames'], 'frame')} after {counted(failure['tries'], 'try', 'tries')}{least}"
+        smallest = _shown(Path(failure["capture"]))
+        out.print(f"  smallest capture: {smallest} ({size})", markup=False, soft_wrap=True)
     if "smallest_first" in failure:
         out.print(f"  in that one:      {failure['smallest_first']}", markup=False, soft_wrap=True)
     if again:
-        out.print(f"  reproduce:        {again}", soft_wrap=True)
+        out.print(f"  reproduce:        {again}", markup=False, soft_wrap=True)
 
 
 def sim(
@@ -183,26 +220,34 @@ def sim(
         typer.echo(f"nicloop: {error}", err=True)
         raise typer.Exit(2) from error
     begin = time.monotonic()
+    if not all(map(is_failure, paths)):
+        clear_failures(output / "failures", paths)
     options = {"sim": simulator, "engine": engine, "seed": seed, "failures": output / "failures"}
     run, results = _play(out, paths, programmed, waves=waves, **options)
     title = f"{simulator}, {engine}, seed {seed}: every frame through rx and tx"
     print_captures(out, results, CLOCK_NS, title)
     failed = [result for result in results if result.mismatches]
-    places = {result.name: _place(result, paths) for result in failed}
-    commands = {name: _reproduce(path, simulator, engine, seed) for name, path in places.items()}
+    complete = _complete(run, results, len(paths))
+    names = _names(paths)
+    played = dict(zip(names, paths, strict=True))
+    # The smallest capture where there is one.
+    places = {result.name: Path(result.failure.get("capture") or played[result.name]) for result in failed}
+    if stopped_in := names[len(results)] if complete and len(results) < len(paths) else "":
+        places[stopped_in] = played[stopped_in]
+    commands = {name: _reproduce(path, simulator, engine, seed, config) for name, path in places.items()}
     for result in failed[:EXPLAINED]:
         _explain(out, result, "" if waves else commands[result.name])
     if len(failed) > EXPLAINED:
-        out.print(f"\n{len(failed) - EXPLAINED} more captures failed: {_shown(output / 'sim' / 'summary.json')}")
+        more = counted(len(failed) - EXPLAINED, "more capture")
+        out.print(f"\n{more} failed: {_shown(output / 'sim' / 'summary.json')}", markup=False, soft_wrap=True)
     if failed:
         # The waveform of the first failure is there when the person looks.
         run_with_waves = run if waves else _play(out, [places[failed[0].name]], programmed, waves=True, **options)[0]
         if (found := _waves(run_with_waves)) is not None:
-            out.print(f"\nwaveform of {failed[0].name}: {_shown(found)}", soft_wrap=True)
+            out.print(f"\nwaveform of {failed[0].name}: {_shown(found)}", markup=False, soft_wrap=True)
     notices = [result for result in results if result.notice]
     for result in notices:
         out.print(f"{result.name}: {result.notice}", markup=False, soft_wrap=True)
-    complete = _complete(run, results, len(paths))
     summary = {
         "simulator": simulator,
         "engine": engine,
@@ -218,17 +263,23 @@ def sim(
     (output / "sim" / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
     if complete:
         print(f"nicloop: {complete}", file=sys.stderr)
+        if stopped_in:
+            print(f"it was playing {stopped_in}; reproduce: {commands[stopped_in]}", file=sys.stderr)
     if failed or complete:
         raise typer.Exit(1)
     if notices:
         raise typer.Exit(2)
-    frames = sum(result.frames for result in results)
-    if simulator == "icarus":
-        part = sum(result.of_frames for result in results)
-        out.print(f"of {part} frames of {len(results)} captures the first of each were played, {frames} in all")
+    frames, there = (sum(getattr(result, name) for result in results) for name in ("frames", "of_frames"))
+    if frames < there:
+        whole = f"{counted(there, 'frame')} of {counted(len(results), 'capture')}"
+        out.print(f"of {whole} the first of each were played, {frames} in all")
     if waves:
         out.print(f"waveform: {_shown(_waves(run) or run.folder)}", soft_wrap=True)
-    out.print(f"{2 * frames} frames, all as the model says", style="green")
+    ended = sum(result.delivered + result.dropped for result in results)
+    if ended:
+        out.print(f"{counted(ended, 'frame')}, all as the model says", style="green")
+    else:
+        out.print("no frames", style="yellow")
 
 
 def _complete(run: Run, results: Sequence[CaptureResult], expected: int) -> str:
@@ -236,5 +287,5 @@ def _complete(run: Run, results: Sequence[CaptureResult], expected: int) -> str:
     try:
         run.check()
     except SimulationFailed as error:
-        return f"the simulation ended after {len(results)} of {expected} captures: {error}"
+        return f"the simulation ended after {len(results)} of {counted(expected, 'capture')}: {error}"
     return ""

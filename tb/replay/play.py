@@ -9,8 +9,9 @@ smallest one that still does.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -34,6 +35,7 @@ __all__ = [
     "Item",
     "Verdict",
     "as_told",
+    "clear_failures",
     "draw_profiles",
     "is_failure",
     "load_item",
@@ -59,6 +61,7 @@ SHRINK_TRIES = 150
 """Replays that the shrinking of one capture may take; a tenth of that under Icarus."""
 KEPT_MISMATCHES = 20
 _FAILURE = "nicloop failure"
+_FAILURE_FILES = (".pcapng", ".toml", ".json")
 
 
 @dataclass(frozen=True)
@@ -162,11 +165,12 @@ async def _once(target: Target, item: Item, config: NicConfig) -> Verdict:
 def summarise(item: Item, verdict: Verdict, clock_ns: float) -> CaptureResult:
     """The line of the table."""
     batch = verdict.batch
+    times = 2 if item.doubled else 1
     result = CaptureResult(
         item.name,
-        frames=int(np.count_nonzero(batch.edge == Edge.WIRE)),
+        frames=len(batch) // times,
         of_frames=item.of_frames,
-        bytes=int(batch.lengths[batch.edge == Edge.WIRE].sum()),
+        bytes=int(batch.lengths.sum()) // times,
         profiles={edge.name.lower(): profile for edge, profile in item.profiles.items()},
         mismatches=len({(m.frame, m.what if m.frame < 0 else "") for m in verdict.mismatches})
         or int(bool(verdict.ended)),
@@ -232,14 +236,27 @@ async def play_item(
 def is_failure(path: Path) -> bool:
     """Whether a capture is one that `write_failure` left."""
     note = path.with_suffix(".json")
-    return note.exists() and f'"kind": "{_FAILURE}"' in note.read_text()
+    return note.is_file() and f'"kind": "{_FAILURE}"' in note.read_text(errors="replace")
+
+
+def clear_failures(folder: Path, keep: Iterable[Path]) -> None:
+    """Remove what `write_failure` left in ``folder``, but for the captures ``keep``, and nothing else."""
+    kept = {path.resolve().with_suffix("") for path in keep}
+    for note in sorted(folder.glob("*.json")):
+        path = note.with_suffix(".pcapng")
+        if is_failure(path) and path.resolve().with_suffix("") not in kept:
+            for suffix in _FAILURE_FILES:
+                path.with_suffix(suffix).unlink(missing_ok=True)
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def load_item(path: Path, name: str, seed: int, most_beats: int | None = None) -> tuple[Item, str]:
     """The capture at ``path`` as an item, and what is to be said of it ("": nothing). CaptureError: it can't be read.
 
     A capture beside which a ``.json`` of `write_failure` lies is played as that says: each frame at its own edge only,
-    with the same profiles and configuration. ``most_beats``: only the first frames, as many as fit.
+    with the same profiles and configuration. Any other has profiles by the seed and the file's name; ``name`` is only
+    what it is called. ``most_beats``: only the first frames, as many as fit.
     """
     capture = read_capture(path)
     frames, notice = capture.batch, str(capture.error) if capture.error else ""
@@ -257,7 +274,7 @@ def load_item(path: Path, name: str, seed: int, most_beats: int | None = None) -
     whole = len(frames)
     if most_beats is not None:
         frames = frames.select(slice(0, max(1, int(np.searchsorted(np.cumsum(2 * frames.beats), most_beats, "right")))))
-    return Item(name, stimulus(frames), draw_profiles(seed, name), whole, doubled=True), notice
+    return Item(name, stimulus(frames), draw_profiles(seed, path.name), whole, doubled=True), notice
 
 
 def as_told(item: Item, entry: Mapping[str, Any], seed: int) -> Item:
@@ -278,9 +295,15 @@ def as_told(item: Item, entry: Mapping[str, Any], seed: int) -> Item:
 
 
 def write_failure(folder: Path, item: Item, config: NicConfig, seed: int, result: CaptureResult) -> Path:
-    """The smallest failing capture with its configuration and all that a replay needs beside it; returns its path."""
+    """The smallest failing capture with its configuration and all that a replay needs beside it; returns its path.
+
+    It is called like the capture, with "-2", "-3" and so on where that name is taken.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{Path(item.name).stem}.pcapng"
+    stem = Path(item.name).stem
+    names = (stem if number == 1 else f"{stem}-{number}" for number in count(1))
+    taken = {path.stem for path in folder.iterdir() if path.suffix in _FAILURE_FILES}
+    path = folder / f"{next(name for name in names if name not in taken)}.pcapng"
     write_capture(path, item.frames)
     path.with_suffix(".toml").write_text((item.config or config).to_toml())
     note = {

@@ -11,8 +11,11 @@ Timing:   a frame that is one cycle late is found; pacing is that of a 25G wire;
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import random
+import re
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from models.config import NicConfig
@@ -30,9 +34,19 @@ from tb.cli import app
 from tb.nic.designs import port_design
 from tb.replay import commands
 from tb.replay.capture import write_capture
-from tb.replay.play import Item, draw_profiles, is_failure, load_item, paced, play_item, play_job, stimulus
+from tb.replay.play import (
+    Item,
+    clear_failures,
+    draw_profiles,
+    is_failure,
+    load_item,
+    paced,
+    play_item,
+    play_job,
+    stimulus,
+)
 from tb.replay.shrink import shrink
-from tb.report.table import CaptureResult
+from tb.report.table import CaptureResult, Latency, print_captures
 from tb.targets import launch
 from tb.targets.base import PROFILES
 from tb.targets.model import ModelTarget
@@ -308,6 +322,56 @@ def test_profiles_depend_on_the_seed_and_the_name_alone() -> None:
     assert {profile for pair in drawn for profile in pair} == set(PROFILES) - {"stalled"}
 
 
+def test_failures_of_one_name_lie_beside_each_other_until_they_are_cleared(tmp_path: Path) -> None:
+    failures = tmp_path / "failures"
+    for name in ("a/field.pcapng", "b/field.pcapng", "field.pcap"):
+        source = tmp_path / name
+        source.parent.mkdir(exist_ok=True)
+        write_capture(source, capture_with_a_mark())
+        job = _job(source, tmp_path / "one", failures)
+        asyncio.run(play_job(wrong_target(_flipped_byte), job, NicConfig(), tmp_path / "one"))
+    kept = [failures / f"{name}.pcapng" for name in ("field", "field-2", "field-3")]
+    assert sorted(failures.glob("*.pcapng")) == sorted(kept)
+    assert all(map(is_failure, kept))
+    (failures / "mine.json").write_text("{}")
+    clear_failures(failures, keep=[kept[1]])
+    names = ["field-2.json", "field-2.pcapng", "field-2.toml", "mine.json"]
+    assert sorted(path.name for path in failures.iterdir()) == names
+    (failures / "mine.json").unlink()
+    clear_failures(failures, keep=[])
+    assert not failures.exists()
+
+
+def _drawn(width: int, *names: str) -> str:
+    """The table of these captures on a console of that width."""
+    latency = {"rx": Latency(1234, 56789, 987654), "tx": Latency(18, 23, 94321)}
+    results = [
+        CaptureResult(name, 100, 1000, 7654321, 12345678, latency=dict(latency), share={"rx": 1.0, "tx": 1.27})
+        for name in names
+    ]
+    out = Console(file=io.StringIO(), width=width, no_color=True)
+    print_captures(out, results, 4.0, "title")
+    assert isinstance(out.file, io.StringIO)
+    return out.file.getvalue().partition("frames and bytes:")[0]
+
+
+def test_the_table_never_cuts_a_number_however_narrow_the_console() -> None:
+    names = ["first/capture_with_a_long_name.pcapng", "second/capture_with_a_long_name.pcapng"]
+    numbers = {"100 of 1000", "12345678", "24691356", "1234/56789/987654", "18/23/94321", "127%", "2 captures"}
+    seen = []
+    for width in range(200, 19, -1):
+        drawn = _drawn(width, *names)
+        assert all(number in drawn for number in numbers), width
+        shown = ("latency, ns" in drawn, "7654321" in drawn, all(name in drawn for name in names))
+        seen.append(shown)
+        if width >= 85:  # what the numbers and headings take
+            assert max(map(len, drawn.splitlines())) <= width
+    stages = [(True, True, True), (False, True, True), (False, False, True), (False, False, False)]
+    assert list(dict.fromkeys(seen)) == stages
+    assert len(re.findall("…", _drawn(80, *names))) == 2
+    assert "1 capture " in _drawn(140, "one.pcap")
+
+
 # -- the command -------------------------------------------------------------------------------------------------------
 
 
@@ -367,7 +431,11 @@ def test_a_damaged_capture_is_played_up_to_the_damage_and_gives_exit_code_2(tmp_
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["nowhere.pcap"], "nowhere.pcap: no such capture"),
+        (["nowhere.pcap"], "nowhere.pcap: no such capture, neither here nor in tests/captures"),
+        (["some/nowhere.pcap"], "some/nowhere.pcap: no such capture"),
+        (["tests/captures"], "tests/captures: is a folder"),
+        (["-"], "-: standard input can't be played"),
+        (["/dev/null"], "/dev/null: is a pipe or a device"),
         (["--sim", "vcs"], "must be verilator or icarus"),
         (["--sim", "icarus", "--engine", "bfm"], "must be agents"),
         (["--config", "nowhere.toml"], "nowhere.toml"),
@@ -391,13 +459,77 @@ def test_rtl_that_differs_gives_the_first_difference_a_command_and_a_waveform(
     assert result.exit_code == 1, result.output
     kept = tmp_path / "failures" / "field.pcapng"
     assert "first difference: rx frame 2: drop for want of room: expected room for 13 beats" in result.output
-    assert f"smallest capture: {kept} (1 frames after" in result.output
+    assert f"smallest capture: {kept} (1 frame after" in result.output
     assert f"make sim TEST={kept} SIM=icarus SEED=1 WAVES=1" in result.output
     waveform = Path(result.output.partition("waveform of field.pcapng: ")[2].splitlines()[0])
     assert (Path.cwd() / waveform).stat().st_size > 1000
     again = nicloop("sim", kept, "--sim", sim, "--output", tmp_path / "again")
     assert again.exit_code == 1
     assert "rx frame 0: drop for want of room" in again.output
+
+
+def test_captures_of_one_name_are_told_apart() -> None:
+    paths = [Path(name) for name in ("a/x.pcap", "b/x.pcap", "y.pcap", "b/x.pcap", "z/b/y.pcap", "w.pcap", "w.pcap")]
+    names = commands._names(paths)
+    assert names[:2] == ["a/x.pcap", "b/x.pcap"]
+    assert names[3:] == ["b/x.pcap (2)", "b/y.pcap", "w.pcap", "w.pcap (2)"]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("name", ["plain.pcap", "two words.pcap", "it's.pcap", "-x.pcap", "a$b.pcap"])
+def test_the_command_that_reproduces_survives_the_shell(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(commands.ROOT)
+    path = tmp_path / name
+    command = commands._reproduce(path, "verilator", "bfm", 3, None)
+    words = shlex.split(command)
+    if name in ("plain.pcap", "-x.pcap"):
+        assert words == ["make", "sim", f"TEST={path}", "SIM=verilator", "SEED=3", "WAVES=1"]
+    else:
+        assert words[:3] == [".venv/bin/nicloop", "sim", str(path)]
+    with_config = shlex.split(commands._reproduce(path, "verilator", "agents", 3, Path("my nic.toml")))
+    assert with_config[-2:] == ["--config", "my nic.toml"]
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(commands._reproduce(path, "verilator", "bfm", 3, None))
+    assert words[0] == str(commands.ROOT / ".venv" / "bin" / "nicloop")
+    assert words[2] == ("./-x.pcap" if name == "-x.pcap" else name)
+
+
+def test_a_bare_name_is_looked_up_among_the_captures_of_the_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert commands._captures([Path("scapy_imix.pcapng")]) == small("scapy_imix.pcapng")
+    Path("scapy_imix.pcapng").write_bytes(b"mine")
+    assert commands._captures([Path("scapy_imix.pcapng")]) == [Path("scapy_imix.pcapng")]
+
+
+def test_a_simulation_that_is_stopped_names_the_capture_and_its_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stopped:
+        folder = tmp_path
+
+        def check(self) -> None:
+            raise commands.SimulationFailed("ended after 1800 s")
+
+    monkeypatch.chdir(commands.ROOT)
+    done = CaptureResult("scapy_short.pcapng", 1, 1)
+    monkeypatch.setattr(commands, "_play", lambda *_, **__: (Stopped(), [done]))
+    result = nicloop("sim", "scapy_short.pcapng", "scapy_imix.pcapng", "--output", tmp_path)
+    assert result.exit_code == 1
+    again = "make sim TEST=tests/captures/scapy_imix.pcapng SIM=verilator SEED=1 WAVES=1"
+    assert f"it was playing scapy_imix.pcapng; reproduce: {again}" in result.output
+    summary = json.loads((tmp_path / "sim" / "summary.json").read_text())
+    assert summary["reproduce"] == {"scapy_imix.pcapng": again}
+
+
+def test_a_capture_without_frames_gives_no_frames(tmp_path: Path) -> None:
+    write_capture(tmp_path / "none.pcapng", Batch.empty())
+    result = nicloop("sim", tmp_path / "none.pcapng", "--output", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert result.output.splitlines()[-1] == "no frames"
 
 
 # -- every capture under every profile, on the RTL ---------------------------------------------------------------------
