@@ -32,7 +32,8 @@ from models.meta import (
     words_of,
 )
 
-HEADER = Path(__file__).resolve().parents[2] / "rtl/lib/meta.vh"
+RTL = Path(__file__).resolve().parents[2] / "rtl"
+HEADER = RTL / "lib" / "meta.vh"
 VALUES = st.fixed_dictionaries({field.name: st.integers(0, 2**field.width - 1) for field in FIELDS})
 
 
@@ -109,6 +110,17 @@ def test_the_verilog_header_names_the_same_bits_and_codes() -> None:
 def test_every_field_has_a_writer_a_reader_and_a_meaning() -> None:
     for field in FIELDS:
         assert field.writer and field.readers and field.doc, field
+
+
+def test_the_rtl_names_each_field_where_its_writer_and_its_readers_are_and_nowhere_else() -> None:
+    """A writer or reader is a block's folder or a module; the host's end of a frame is outside the RTL. The parser puts
+    the word together anew, so it names what it carries through too."""
+    named: dict[str, set[str]] = {field.name: set() for field in FIELDS}
+    for path in RTL.rglob("*.v"):
+        owner = path.parent.name if path.parent.name not in ("nic", "lib") else path.stem
+        for name in re.findall(r"`MF_(\w+)", path.read_text()):
+            named[re.sub(r"_(LSB|W)$", "", name).lower()].add(owner)
+    assert named == {field.name: {field.writer, *field.readers, "parser"} - {"host"} for field in FIELDS}
 
 
 def test_every_code_fits_the_seven_bits_of_tuser() -> None:
