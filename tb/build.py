@@ -281,7 +281,8 @@ class _Verilate:
         if design.sva:
             self.flags.append("--assert")
         if flavour == "cover":
-            self.flags.append("--coverage")
+            # Not --coverage, which covers state machines too: there Verilator 5.48 dies of an internal error.
+            self.flags += ["--coverage-line", "--coverage-toggle", "--coverage-expr", "--coverage-user"]
         if waves:
             self.flags += ["--trace-fst" if toolchain.fst_support() else "--trace-vcd", "--trace-structs"]
         self.options = {"OPT_FAST": "-O2", "OPT_GLOBAL": "-O2", "OPT_SLOW": "-O0"}
