@@ -14,16 +14,13 @@ from typing import Any
 
 import cocotb
 import numpy as np
-from cocotb.triggers import RisingEdge
 from numpy.typing import NDArray
 
-from tb.lib.clock import reset, start_clock
-from tb.native.bfm import FrameBfm
-from tb.native.harness import Harness, meta_words
+from tb.native.bfm import PORT_PATHS, start_port
+from tb.native.harness import meta_words
 
 LENGTHS = (1, 16, 17, 32, 33, 48, 49, *range(60, 201), 1514, 9014)
 """Those below 60 are no Ethernet frames; they show that a frame takes four cycles at least."""
-DIRECTIONS = {"rx": ("wire", "host"), "tx": ("host", "wire")}
 
 
 def _frames(rng: np.random.Generator, count: int, length: int) -> NDArray[np.uint8]:
@@ -39,28 +36,19 @@ def _frames(rng: np.random.Generator, count: int, length: int) -> NDArray[np.uin
 
 @cocotb.test()
 async def frames_per_cycle(dut: Any) -> None:
-    for name in ("s_axil_awvalid", "s_axil_wvalid", "s_axil_arvalid", "s_axil_bready", "s_axil_rready", "time_advance"):
-        getattr(dut, name).value = 0
-    paths = {name: (source, sink, True) for name, (source, sink) in DIRECTIONS.items()}
-    harness = Harness(["wire", "host"], ["wire", "host"], paths)
-    harness.set_gapless("wire")
-    start_clock(dut.clk)
-    bfm = FrameBfm(dut, harness)
-    await reset(dut.rst, dut.clk)
-    while not dut.ready.value:
-        await RisingEdge(dut.clk)
+    harness, bfm = await start_port(dut)
     rng = np.random.default_rng(int(os.environ.get("NICLOOP_SEED", "1")))
     found: dict[str, dict[str, Any]] = {}
     for length in LENGTHS:
         frames = 600 if length <= 200 else 40
         offset = np.arange(frames + 1, dtype=np.int64) * length
-        data = {name: _frames(rng, frames, length) for name in DIRECTIONS}
+        data = {name: _frames(rng, frames, length) for name in PORT_PATHS}
         queue = meta_words(queue=np.arange(frames) % 256)
         harness.push("wire", data["rx"], offset)
         harness.push("host", data["tx"], offset, meta=queue)
         result = await bfm.play()
         found[str(length)] = {}
-        for name, (source, sink) in DIRECTIONS.items():
+        for name, (source, sink, _) in PORT_PATHS.items():
             assert np.array_equal(result.sinks[sink].data, data[name]), f"{name}, {length} B: bytes differ"
             # Frames of fewer than four beats are taken faster until the registers at the entry are full.
             ends = {"in": result.sources[source].last[4:], "out": result.sinks[sink].last}

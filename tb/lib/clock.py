@@ -12,14 +12,28 @@ from cocotb.clock import Clock
 from cocotb.handle import LogicObject
 from cocotb.simtime import get_sim_time
 from cocotb.triggers import RisingEdge, Timer
+from cocotb.types import Logic
 
-__all__ = ["CORE_PS", "WIRE_PS", "cycle", "cycle_at", "edge_ps", "period_ps", "reset", "start_clock", "wait_cycles"]
+__all__ = [
+    "CORE_PS",
+    "WIRE_PS",
+    "cycle",
+    "cycle_at",
+    "edge_ps",
+    "high_within",
+    "next_valid",
+    "period_ps",
+    "reset",
+    "start_clock",
+    "wait_cycles",
+]
 
 CORE_PS = 4000
 """Period of the core clock, 250 MHz, in ps."""
 WIRE_PS = 2560
 """Period of the 25G MAC's clock, 390.625 MHz, in ps."""
 
+_ONE = Logic("1")
 _clocks: dict[LogicObject, tuple[int, int]] = {}
 
 
@@ -82,6 +96,28 @@ async def wait_cycles(signal: LogicObject, count: int) -> None:
     edge = RisingEdge(signal)
     for _ in range(count):
         await edge
+
+
+async def high_within(clk: LogicObject, signal: LogicObject, count: int) -> bool:
+    """Wait until ``signal`` is 1 at a rising edge of ``clk``; False: it wasn't at the next ``count`` of them."""
+    edge = RisingEdge(clk)
+    for _ in range(count):
+        await edge
+        if signal.value == _ONE:
+            return True
+    return False
+
+
+async def next_valid(clk: LogicObject, rst: LogicObject, valid: LogicObject) -> None:
+    """Wait for the next rising edge of ``clk`` at which ``valid`` is 1 and ``rst`` isn't; nothing wakes meanwhile."""
+    edge, rise = RisingEdge(clk), RisingEdge(valid)
+    while True:
+        await edge
+        while valid.value != _ONE:
+            await rise
+            await edge
+        if rst.value != _ONE:
+            return
 
 
 async def reset(rst: LogicObject, clk: LogicObject, cycles: int = 4) -> None:

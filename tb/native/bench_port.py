@@ -7,38 +7,21 @@ from typing import Any
 
 import cocotb
 import numpy as np
-from cocotb.triggers import RisingEdge
 
 from models.meta import Code
-from tb.lib.clock import reset, start_clock
-from tb.native.bfm import FrameBfm
-from tb.native.harness import Harness, meta_words
+from tb.native.bfm import PORT_PATHS, start_port
+from tb.native.harness import meta_words
 
 SEED = int(os.environ.get("NICLOOP_SEED", "1"))
-PATHS = {"rx": ("wire", "host", True), "tx": ("host", "wire", True)}
 LATENCY = {"rx": 14, "tx": 11}
 """Cycles beside the beats of a frame that is neither tagged nor IP, docs/architecture.md section 4."""
 OTHER_TYPE = np.frombuffer(b"\x88\xb5", np.uint8)
 LENGTHS = np.array([*range(60, 201), *range(1500, 1530), 9014])
 
 
-async def start(dut: Any) -> tuple[Harness, FrameBfm]:
-    """Port out of reset and ready, the BFM around it."""
-    for name in ("s_axil_awvalid", "s_axil_wvalid", "s_axil_arvalid", "s_axil_bready", "s_axil_rready", "time_advance"):
-        getattr(dut, name).value = 0
-    harness = Harness(["wire", "host"], ["wire", "host"], PATHS, seed=SEED)
-    harness.set_gapless("wire")
-    start_clock(dut.clk)
-    bfm = FrameBfm(dut, harness)
-    await reset(dut.rst, dut.clk)
-    while not dut.ready.value:
-        await RisingEdge(dut.clk)
-    return harness, bfm
-
-
 @cocotb.test()
 async def test_isolated_frames_take_the_latency_of_the_architecture(dut: Any) -> None:
-    harness, bfm = await start(dut)
+    harness, bfm = await start_port(dut, SEED)
     rng = np.random.default_rng(SEED)
     n = len(LENGTHS)
     offset = np.concatenate([[0], np.cumsum(LENGTHS)]).astype(np.int64)
@@ -46,13 +29,13 @@ async def test_isolated_frames_take_the_latency_of_the_architecture(dut: Any) ->
     # Alone in the port: each one is offered long after the one before has left.
     earliest = harness.cycle + 10 + np.concatenate([[0], np.cumsum(2 * beats + 20)[:-1]])
     queue = rng.integers(0, 256, n)
-    sent = {name: rng.integers(0, 256, offset[-1], dtype=np.uint8) for name in PATHS}
+    sent = {name: rng.integers(0, 256, offset[-1], dtype=np.uint8) for name in PORT_PATHS}
     for data in sent.values():
         data[offset[:-1, None] + [12, 13]] = OTHER_TYPE
-    for name, (source, _, _) in PATHS.items():
+    for name, (source, _, _) in PORT_PATHS.items():
         harness.push(source, sent[name], offset, meta=meta_words(queue=queue), earliest=earliest)
     result = await bfm.play()
-    for name, (source, sink, _) in PATHS.items():
+    for name, (source, sink, _) in PORT_PATHS.items():
         taken, came, path = result.sources[source], result.sinks[sink], result.paths[name]
         assert np.array_equal(came.data, sent[name]) and np.array_equal(came.offset, offset), name
         assert not came.user.any(), name
@@ -66,7 +49,7 @@ async def test_isolated_frames_take_the_latency_of_the_architecture(dut: Any) ->
 
 @cocotb.test()
 async def test_bad_frames_end_with_their_reason_and_nothing_comes_out(dut: Any) -> None:
-    harness, bfm = await start(dut)
+    harness, bfm = await start_port(dut, SEED)
     n, length = 40, 100
     offset = np.arange(n + 1, dtype=np.int64) * length
     data = np.arange(n * length).astype(np.uint8)
@@ -78,7 +61,7 @@ async def test_bad_frames_end_with_their_reason_and_nothing_comes_out(dut: Any) 
         harness.push(edge, data, offset, user=user)
     result = await bfm.play()
     expected = np.where(bad == 0, Code.DELIVERED, np.where(reason, reason, Code.BAD_FRAME))
-    for name, (_, sink, _) in PATHS.items():
+    for name, (_, sink, _) in PORT_PATHS.items():
         path = result.paths[name]
         order = np.argsort(path.frame)
         assert path.code[order].tolist() == expected.tolist(), name

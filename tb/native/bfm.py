@@ -10,9 +10,14 @@ from typing import Any
 
 from cocotb.triggers import ClockCycles, RisingEdge
 
+from tb.lib.clock import reset, start_clock
 from tb.native.harness import Harness, Results, StreamError
 
-__all__ = ["FrameBfm"]
+__all__ = ["PORT_PATHS", "FrameBfm", "start_port"]
+
+PORT_PATHS = {"rx": ("wire", "host", True), "tx": ("host", "wire", True)}
+"""The paths of ``nic_port_tb``: source, sink, and that each frame's end is reported."""
+_UNUSED = ("s_axil_awvalid", "s_axil_wvalid", "s_axil_arvalid", "s_axil_bready", "s_axil_rready", "time_advance")
 
 
 class FrameBfm:
@@ -48,3 +53,17 @@ class FrameBfm:
         self.harness.check()
         if not self.harness.done:
             raise StreamError(f"after the last frame was accounted for, more came: {self.harness.counters()}")
+
+
+async def start_port(dut: Any, seed: int = 0) -> tuple[Harness, FrameBfm]:
+    """``nic_port_tb`` out of reset and ready, without its register port, and the BFM around it."""
+    for name in _UNUSED:
+        getattr(dut, name).value = 0
+    harness = Harness(["wire", "host"], ["wire", "host"], PORT_PATHS, seed=seed)
+    harness.set_gapless("wire")
+    start_clock(dut.clk)
+    bfm = FrameBfm(dut, harness)
+    await reset(dut.rst, dut.clk)
+    while not dut.ready.value:
+        await RisingEdge(dut.clk)
+    return harness, bfm

@@ -42,7 +42,7 @@ from models.port_map import PORT
 from tb.lib import cover
 from tb.lib.agent import AxisAgent, AxisSequence, Role
 from tb.lib.axis import AxisFrame
-from tb.lib.clock import cycle, start_clock, wait_cycles
+from tb.lib.clock import cycle, high_within, next_valid, start_clock, wait_cycles
 from tb.lib.pause import PAUSES
 from tb.lib.protocol import ProtocolChecker
 from tb.nic.traffic import MALFORMED, chained_frame
@@ -170,14 +170,8 @@ class ReportMonitor(uvm_monitor):
 
     async def run_phase(self) -> None:
         dut, valid, seq = self._dut, self._signal("valid"), self._signal("seq")
-        edge, rise = RisingEdge(dut.clk), RisingEdge(valid)
         while True:
-            await edge
-            while valid.value != _ONE:
-                await rise
-                await edge
-            if dut.rst.value == _ONE:
-                continue
+            await next_valid(dut.clk, dut.rst, valid)
             signals = [seq, *([self._signal("code"), self._signal("queue")] if self._ends else [])]
             values = [str(signal.value) for signal in signals]
             if any(value.strip("01") for value in values):
@@ -494,12 +488,7 @@ class PortEnv(uvm_env):
             self.outlets[edge].bus.clear()
         await wait_cycles(dut.clk, 4)
         dut.rst.value = 0
-        for _ in range(QUIET_CYCLES):
-            await RisingEdge(dut.clk)
-            if dut.ready.value == _ONE:
-                break
-        else:
-            raise AssertionError("ready stays low after reset")
+        assert await high_within(dut.clk, dut.ready, QUIET_CYCLES), "ready stays low after reset"
         if self.config != NicConfig():
             for address, value in writes(self.config):
                 await self.axil.write(address, value)

@@ -22,7 +22,7 @@ from cocotb.types import Logic
 from models.frames import Batch, Edge, Outcome
 from models.meta import Code, pack, unpack
 from tb.lib.axis import AxisFrame, AxisSink, AxisSource
-from tb.lib.clock import cycle, start_clock, wait_cycles
+from tb.lib.clock import cycle, high_within, next_valid, start_clock, wait_cycles
 from tb.lib.pause import PAUSES
 from tb.targets.axil import AxilMaster
 from tb.targets.base import Capabilities, Fault, FaultKind, Frame, ProtocolError, Stuck
@@ -132,12 +132,8 @@ class AgentsEngine:
             self.out[way.edge.opposite].clear()
         await wait_cycles(clk, 4)
         dut.rst.value = 0
-        edge = RisingEdge(clk)
-        for _ in range(WATCHDOG_CYCLES):
-            await edge
-            if dut.ready.value == _ONE:
-                return
-        raise Stuck("ready", WATCHDOG_CYCLES, "it stays low after reset")
+        if not await high_within(clk, dut.ready, WATCHDOG_CYCLES):
+            raise Stuck("ready", WATCHDOG_CYCLES, "it stays low after reset")
 
     async def read(self, address: int) -> int:
         return await self.axil.read(address)
@@ -164,18 +160,12 @@ class AgentsEngine:
 
     async def _dispositions(self, way: _Way) -> None:
         """Take every reported end of a frame; costs nothing in cycles without one."""
-        dut, edge = self.dut, RisingEdge(self.dut.clk)
+        dut = self.dut
         valid, seq, code, queue = (
             getattr(dut, f"{way.name}_disp_{name}") for name in ("valid", "seq", "code", "queue")
         )
-        rise = RisingEdge(valid)
         while True:
-            await edge
-            while valid.value != _ONE:
-                await rise
-                await edge
-            if dut.rst.value == _ONE:
-                continue
+            await next_valid(dut.clk, dut.rst, valid)
             values = [str(signal.value) for signal in (seq, code, queue)]
             if any(value.strip("01") for value in values):
                 self._complain(way, f"seq, code, queue are {', '.join(values)}")

@@ -20,7 +20,7 @@ from cocotb.types import Logic
 
 from models.frames import Batch, Edge, Int64, Outcome
 from models.meta import Code, Words, field_of
-from tb.lib.clock import cycle, start_clock, wait_cycles
+from tb.lib.clock import cycle, high_within, start_clock, wait_cycles
 from tb.native.harness import Harness, Results, SinkResult
 from tb.targets.axil import AxilMaster
 from tb.targets.base import Capabilities, Fault, FaultKind, Frame, ProtocolError, Stuck
@@ -88,11 +88,8 @@ class BfmEngine:
         self._bind()
         await wait_cycles(self.dut.clk, 2)
         self.dut.rst.value = 0
-        for _ in range(WATCHDOG_CYCLES):
-            await self._clock
-            if self.dut.ready.value == _ONE:
-                return
-        raise Stuck("ready", WATCHDOG_CYCLES, "it stays low after reset")
+        if not await high_within(self.dut.clk, self.dut.ready, WATCHDOG_CYCLES):
+            raise Stuck("ready", WATCHDOG_CYCLES, "it stays low after reset")
 
     def _bind(self) -> None:
         """A new harness takes the streams over."""
