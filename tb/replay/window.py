@@ -1,0 +1,69 @@
+"""What passes between the parts of a replay: a window of frames, and what became of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from models.frames import FLAG_SNAPPED, Batch, Int64, Outcome
+from models.nic import Mismatch
+
+__all__ = ["WINDOW_FRAMES", "Judged", "Listener", "Window"]
+
+WINDOW_FRAMES = 4096
+"""Frames that are played at once, and held in memory."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """Consecutive frames of one capture, as they are offered.
+
+    batch: port and edge say where each frame enters; time_ns: its earliest start, from the start of the play.
+    index: int64[n], number of each frame through all captures of the replay. capture: name of the capture.
+    frame: int64[n], number in the capture. original_length: int64[n], bytes on the wire without FCS, more than the
+    batch has where the capture holds only the frame's beginning. All numbers from 0.
+    """
+
+    batch: Batch
+    index: Int64
+    capture: str
+    frame: Int64
+    original_length: Int64
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    @property
+    def snapped(self) -> np.ndarray:
+        """bool[n]: frames of which only the beginning is there."""
+        return (self.batch.flags & FLAG_SNAPPED).astype(bool)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A window that was played, and the differences from the golden model.
+
+    mismatches: their ``frame`` is a position in the window, -1: no frame in particular. begin_ns: simulated time at
+    which the play began; cycles of ``outcome`` count from there. first_out: number, through the replay, of the first
+    frame of ``outcome.frames``.
+    """
+
+    window: Window
+    outcome: Outcome
+    mismatches: list[Mismatch]
+    begin_ns: int
+    first_out: int
+
+
+class Listener(Protocol):
+    """Takes each window of a replay when it has been judged, in order."""
+
+    def take(self, judged: Judged) -> None:
+        """Called once a window. OSError, CaptureError: what it writes can't be written."""
+        ...
+
+    def close(self) -> None:
+        """Called once, after the last window, also when the replay was ended early."""
+        ...
