@@ -19,7 +19,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pytest
@@ -28,8 +28,8 @@ from hypothesis import strategies as st
 from scapy.utils import PcapNgReader, RawPcapReader
 
 from models.frames import FLAG_SNAPPED, Batch, Edge, bad_mark
-from tb.replay import capture as module
 from tb.replay.capture import Capture, CaptureError, read_capture, write_capture, write_pcap
+from tb.replay.pcapng import Pcapng
 
 HERE = Path(__file__).resolve().parents[1] / "captures"
 FOLDERS = ("02_esp", "03_tls", "04_roce", "05_l2_flowctl", "08_general", "09_ip_edge", "10_peers")
@@ -302,10 +302,10 @@ def test_a_file_that_cannot_be_opened_is_refused_with_the_reason(
     with pytest.raises(CaptureError, match="can't be written: No such file"):
         write_capture(tmp_path / "absent" / "a.pcapng", Batch.empty())
 
-    def refuse(path: Path) -> bytes:
+    def refuse(path: Path, *_: Any) -> BinaryIO:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(CaptureError, match="can't be read: Permission denied"):
         read_capture(tmp_path / "a.pcap")
 
@@ -578,13 +578,13 @@ def test_packets_are_read_many_at_a_time(tmp_path: Path, monkeypatch: pytest.Mon
     batch = Batch.of([bytes([i & 0xFF]) * (60 + i % 40) for i in range(n)], time_ns=np.arange(n))
     write_capture(tmp_path / "a.pcapng", batch)
     calls = 0
-    real: Callable[..., None] = module._Pcapng._add
+    real: Callable[..., None] = Pcapng._add
 
     def counted(*arguments: Any) -> None:
         nonlocal calls
         calls += 1
         real(*arguments)
 
-    monkeypatch.setattr(module._Pcapng, "_add", counted)
+    monkeypatch.setattr(Pcapng, "_add", counted)
     assert read_capture(tmp_path / "a.pcapng").batch == batch
     assert calls == 1
