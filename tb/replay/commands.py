@@ -19,7 +19,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from models.config import ConfigError, NicConfig
 from tb.build import Run, SimulationFailed
-from tb.replay.play import SHRINK_TRIES, clear_failures, is_failure
+from tb.replay.capture import CaptureError
+from tb.replay.packed import clear_failures, is_failure
+from tb.replay.play import SHRINK_TRIES
+from tb.replay.rerun import found_waves, pack_waves, rerun_command, shown
 from tb.report.table import CaptureResult, console, counted, print_captures
 from tb.targets.engine import CLOCK_NS
 from tb.targets.launch import ENGINES, default_engine, job_folder, launch_job
@@ -138,7 +141,8 @@ def _play(
         "config": config.to_toml(),
         "most_beats": ICARUS_BEATS // len(paths) if sim == "icarus" else None,
         "tries": 0 if waves or all(map(is_failure, paths)) else SHRINK_TRIES // (10 if sim == "icarus" else 1),
-        "failures": "" if all(map(is_failure, paths)) else str(failures),
+        "failures": "" if all(map(is_failure, paths)) else os.path.abspath(failures),
+        "command": shlex.join(["nicloop", *sys.argv[1:]]),
     }
     folder = job_folder("captures", job, sim=sim, engine=engine, seed=seed)
 
@@ -149,28 +153,29 @@ def _play(
     return run, _results(folder)
 
 
-def _shown(path: Path) -> str:
-    whole = Path(os.path.abspath(path))
-    return str(whole.relative_to(Path.cwd()) if whole.is_relative_to(Path.cwd()) else whole)
-
-
 def _reproduce(path: Path, sim: str, engine: str, seed: int, config: Path | None) -> str:
     """The one command that plays a failing capture again with a waveform, for the shell.
 
-    ``make`` where it can say it: in the repository's folder, of a plain name, with all else by default.
+    Of a packed failure it is ``nicloop rerun``; else ``make`` where it can say it: in the repository's folder, of a
+    plain name, with all else by default.
     """
-    shown = _shown(path)
-    config = None if is_failure(path) else config
-    if Path.cwd() == ROOT and shlex.quote(shown) == shown and engine == default_engine(sim) and config is None:
-        return f"make sim TEST={shown} SIM={sim} SEED={seed} WAVES=1"
-    words = [_shown(ROOT / ".venv" / "bin" / "nicloop"), "sim", f"./{shown}" if shown.startswith("-") else shown]
+    if is_failure(path):
+        return rerun_command(path)
+    name = shown(path)
+    if Path.cwd() == ROOT and shlex.quote(name) == name and engine == default_engine(sim) and config is None:
+        return f"make sim TEST={name} SIM={sim} SEED={seed} WAVES=1"
+    words = [shown(ROOT / ".venv" / "bin" / "nicloop"), "sim", f"./{name}" if name.startswith("-") else name]
     words += ["--sim", sim, "--engine", engine, "--seed", str(seed), "--waves"]
-    return shlex.join(words + (["--config", _shown(config)] if config is not None else []))
+    return shlex.join(words + (["--config", shown(config)] if config is not None else []))
 
 
-def _waves(run: Run) -> Path | None:
-    found = [path for path in run.folder.glob("waves.*") if path.stat().st_size]
-    return found[0] if found else None
+def _packed_waves(path: Path) -> Path | None:
+    """The waveform of a failure, which is put into its file too; None: it can't be had."""
+    try:
+        return pack_waves(path)
+    except (CaptureError, SimulationFailed) as error:
+        print(f"nicloop: no waveform: {error}", file=sys.stderr)
+        return None
 
 
 def _explain(out: Console, result: CaptureResult, again: str) -> None:
@@ -182,8 +187,8 @@ def _explain(out: Console, result: CaptureResult, again: str) -> None:
     if "frames" in failure:
         least = "" if failure["minimal"] else ", perhaps not the smallest"
         size = f"{counted(failure['frames'], 'frame')} after {counted(failure['tries'], 'try', 'tries')}{least}"
-        smallest = _shown(Path(failure["capture"]))
-        out.print(f"  smallest capture: {smallest} ({size})", markup=False, soft_wrap=True)
+        smallest = shown(Path(failure["capture"]))
+        out.print(f"  packed failure:   {smallest} ({size})", markup=False, soft_wrap=True)
     if "smallest_first" in failure:
         out.print(f"  in that one:      {failure['smallest_first']}", markup=False, soft_wrap=True)
     if again:
@@ -239,12 +244,15 @@ def sim(
         _explain(out, result, "" if waves else commands[result.name])
     if len(failed) > EXPLAINED:
         more = counted(len(failed) - EXPLAINED, "more capture")
-        out.print(f"\n{more} failed: {_shown(output / 'sim' / 'summary.json')}", markup=False, soft_wrap=True)
+        out.print(f"\n{more} failed: {shown(output / 'sim' / 'summary.json')}", markup=False, soft_wrap=True)
     if failed:
-        # The waveform of the first failure is there when the person looks.
-        run_with_waves = run if waves else _play(out, [places[failed[0].name]], programmed, waves=True, **options)[0]
-        if (found := _waves(run_with_waves)) is not None:
-            out.print(f"\nwaveform of {failed[0].name}: {_shown(found)}", markup=False, soft_wrap=True)
+        # The waveforms are there when the person looks.
+        packed = {result.name: Path(result.failure["capture"]) for result in failed if "capture" in result.failure}
+        found = {failed[0].name: found_waves(run)} if waves else {}
+        found |= {name: _packed_waves(packed[name]) for name in list(packed)[:EXPLAINED] if not waves}
+        for name, path in found.items():
+            if path is not None:
+                out.print(f"\nwaveform of {name}: {shown(path)}", markup=False, soft_wrap=True)
     notices = [result for result in results if result.notice]
     for result in notices:
         out.print(f"{result.name}: {result.notice}", markup=False, soft_wrap=True)
@@ -274,7 +282,7 @@ def sim(
         whole = f"{counted(there, 'frame')} of {counted(len(results), 'capture')}"
         out.print(f"of {whole} the first of each were played, {frames} in all")
     if waves:
-        out.print(f"waveform: {_shown(_waves(run) or run.folder)}", soft_wrap=True)
+        out.print(f"waveform: {shown(found_waves(run) or run.folder)}", soft_wrap=True)
     ended = sum(result.delivered + result.dropped for result in results)
     if ended:
         out.print(f"{counted(ended, 'frame')}, all as the model says", style="green")

@@ -16,6 +16,7 @@ import json
 import random
 import re
 import shlex
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -34,17 +35,9 @@ from tb.cli import app
 from tb.nic.designs import port_design
 from tb.replay import commands
 from tb.replay.capture import write_capture
-from tb.replay.play import (
-    Item,
-    clear_failures,
-    draw_profiles,
-    is_failure,
-    load_item,
-    paced,
-    play_item,
-    play_job,
-    stimulus,
-)
+from tb.replay.item import Item, paced
+from tb.replay.packed import clear_failures, is_failure, load_failure
+from tb.replay.play import draw_profiles, load_item, play_item, play_job, stimulus
 from tb.replay.shrink import shrink
 from tb.report.table import CaptureResult, Latency, print_captures
 from tb.targets import launch
@@ -215,30 +208,34 @@ def item_of(frames: Batch) -> Item:
 @pytest.mark.parametrize("kind", WRONG)
 def test_a_device_that_is_wrong_is_caught_and_shrunk_to_what_it_stumbles_over(kind: str) -> None:
     wrong, words = WRONG[kind]
-    result, smallest = asyncio.run(play_item(wrong_target(wrong), item_of(capture_with_a_mark()), NicConfig()))
+    result, failing = asyncio.run(play_item(wrong_target(wrong), item_of(capture_with_a_mark()), NicConfig()))
     assert result.mismatches >= 1
     assert words in result.failure["first"]
     assert result.failure["minimal"]
-    assert smallest is not None
-    assert b"\x55" * 77 in list(smallest.frames)
-    assert len(smallest.frames) == (2 if kind == "two frames change places" else 1)
+    assert failing is not None
+    assert b"\x55" * 77 in list(failing.item.frames)
+    assert 5 in failing.item.numbers
+    assert len(failing.item.frames) == (2 if kind == "two frames change places" else 1)
 
 
 def test_a_right_device_gives_no_mismatch_and_nothing_is_shrunk() -> None:
-    result, smallest = asyncio.run(play_item(ModelTarget(), item_of(capture_with_a_mark()), NicConfig()))
-    assert (result.mismatches, result.failure, smallest) == (0, {}, None)
+    result, failing = asyncio.run(play_item(ModelTarget(), item_of(capture_with_a_mark()), NicConfig()))
+    assert (result.mismatches, result.failure, failing) == (0, {}, None)
     assert (result.frames, result.of_frames, result.delivered, result.dropped) == (24, 24, 48, 0)
     assert (result.latency["rx"].least, result.latency["tx"].least) == (4 + 11 + 3, 4 + 8 + 3)
 
 
-def _job(path: Path, folder: Path, failures: Path | None, **entry: Any) -> dict[str, Any]:
+def _job(path: Path, folder: Path, failures: Path | None, name: str = "", **entry: Any) -> dict[str, Any]:
     folder.mkdir(exist_ok=True)
     return {
-        "captures": [{"name": path.name, "path": str(path), **entry}],
+        "captures": [{"name": name or path.name, "path": str(path), **entry}],
         "seed": 1,
         "most_beats": None,
         "tries": 50,
         "failures": str(failures) if failures else "",
+        "command": "nicloop sim",
+        "sim": "verilator",
+        "engine": "bfm",
     }
 
 
@@ -253,7 +250,7 @@ def test_the_smallest_capture_lies_on_disk_and_fails_again_by_itself(tmp_path: P
     target = wrong_target(_flipped_byte)
     asyncio.run(play_job(target, _job(source, tmp_path / "one", tmp_path / "failures"), config, tmp_path / "one"))
     (result,) = _played(tmp_path / "one")
-    kept = tmp_path / "failures" / "field.pcapng"
+    kept = tmp_path / "failures" / "field-5.zip"
     assert result.failure["capture"] == str(kept)
     assert is_failure(kept)
     assert not is_failure(source)
@@ -277,7 +274,8 @@ def test_a_failure_with_a_reset_is_kept_with_its_reset(tmp_path: Path) -> None:
     asyncio.run(play_job(wrong_target(_lost_disposition), job, NicConfig(), tmp_path / "one"))
     (result,) = _played(tmp_path / "one")
     assert result.mismatches >= 1
-    item, _ = load_item(tmp_path / "failures" / "cut.pcapng", "cut.pcapng", seed=1)
+    (kept,) = (tmp_path / "failures").iterdir()
+    item, _ = load_item(kept, "cut.pcapng", seed=1)
     assert item.cut is not None
     assert set(item.profiles.values()) == {"gap"}
 
@@ -328,16 +326,16 @@ def test_failures_of_one_name_lie_beside_each_other_until_they_are_cleared(tmp_p
         source = tmp_path / name
         source.parent.mkdir(exist_ok=True)
         write_capture(source, capture_with_a_mark())
-        job = _job(source, tmp_path / "one", failures)
+        job = _job(source, tmp_path / "one", failures, name=name)
         asyncio.run(play_job(wrong_target(_flipped_byte), job, NicConfig(), tmp_path / "one"))
-    kept = [failures / f"{name}.pcapng" for name in ("field", "field-2", "field-3")]
-    assert sorted(failures.glob("*.pcapng")) == sorted(kept)
-    assert all(map(is_failure, kept))
-    (failures / "mine.json").write_text("{}")
+    kept = [failures / f"{name}.zip" for name in ("field-5", "field-5-2", "field-5-3")]
+    assert sorted(failures.iterdir()) == sorted(kept)
+    assert [load_failure(path).note["capture"] for path in kept] == ["a/field.pcapng", "b/field.pcapng", "field.pcap"]
+    with zipfile.ZipFile(failures / "mine.zip", "w") as mine:
+        mine.writestr("failure.json", "{}")
     clear_failures(failures, keep=[kept[1]])
-    names = ["field-2.json", "field-2.pcapng", "field-2.toml", "mine.json"]
-    assert sorted(path.name for path in failures.iterdir()) == names
-    (failures / "mine.json").unlink()
+    assert sorted(path.name for path in failures.iterdir()) == ["field-5-2.zip", "mine.zip"]
+    (failures / "mine.zip").unlink()
     clear_failures(failures, keep=[])
     assert not failures.exists()
 
@@ -457,10 +455,10 @@ def test_rtl_that_differs_gives_the_first_difference_a_command_and_a_waveform(
     write_capture(source, Batch.of([bytes(60), bytes(100), bytes(200), bytes(64)]))
     result = nicloop("sim", source, "--sim", sim, "--output", tmp_path)
     assert result.exit_code == 1, result.output
-    kept = tmp_path / "failures" / "field.pcapng"
+    kept = tmp_path / "failures" / "field-2.zip"
     assert "first difference: rx frame 2: drop for want of room: expected room for 13 beats" in result.output
-    assert f"smallest capture: {kept} (1 frame after" in result.output
-    assert f"make sim TEST={kept} SIM=icarus SEED=1 WAVES=1" in result.output
+    assert f"packed failure:   {kept} (1 frame after" in result.output
+    assert f"nicloop rerun {kept} --waves" in result.output
     waveform = Path(result.output.partition("waveform of field.pcapng: ")[2].splitlines()[0])
     assert (Path.cwd() / waveform).stat().st_size > 1000
     again = nicloop("sim", kept, "--sim", sim, "--output", tmp_path / "again")

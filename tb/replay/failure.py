@@ -1,0 +1,166 @@
+"""From a window of a replay that failed to the fewest frames that still do, in one file.
+
+The frames are tried alone from a reset first, since that says most and runs anywhere; then with more and more of those
+before them; and where the failure hangs on what the device went through before, from a state of the device that was
+saved close before them, if the target can save one.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from models.config import NicConfig
+from tb.replay.item import Failing, Item, Verdict, play_once
+from tb.replay.packed import Origin, write_failure
+from tb.replay.shrink import shrink
+from tb.replay.window import Judged, Window
+from tb.targets.base import Target, TargetError
+
+__all__ = ["REPRODUCE_TRIES", "Context", "Failure", "reproduce", "reproduce_ended", "say_on_stderr"]
+
+REPRODUCE_TRIES = 100
+"""Plays that the reproduction of one failure may take."""
+
+WINDOW_BYTES = 8 << 20
+"""Most bytes of the frames before the failing one that are packed beside the smallest failure."""
+
+_TAILS = (1, 2, 4, 8, 16, 64, 256)
+"""How many frames, the failing one last, are tried before the whole window is."""
+
+
+def say_on_stderr(text: str) -> None:
+    """Progress for a person."""
+    print(text, file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a reproduction needs beside the window.
+
+    folder: where the file goes. snapshot: state of the device before the window (`NativeTarget.snapshot`), None where
+    the target saves none; before: the counters then. tries: most plays that it may take. say: takes lines of progress.
+    """
+
+    folder: Path
+    origin: Origin
+    before: Mapping[str, int] = field(default_factory=dict)
+    snapshot: bytes | None = None
+    tries: int = REPRODUCE_TRIES
+    say: Callable[[str], None] = say_on_stderr
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A failure that lies on disk at ``path``."""
+
+    path: Path
+    failing: Failing
+
+
+async def reproduce(target: Target, judged: Judged, config: NicConfig, context: Context) -> Failure:
+    """Cut down and pack the failure of a window with a mismatch. The device is left in any state.
+
+    OSError: the file can't be written.
+    """
+    found = Verdict(judged.window.batch, judged.outcome, judged.mismatches, begin_ns=judged.begin_ns)
+    return await _reproduce(target, judged.window, found, config, context)
+
+
+async def reproduce_ended(
+    target: Target, window: Window, error: TargetError, config: NicConfig, context: Context
+) -> Failure:
+    """The same for a window whose play the target ended: `Stuck`, `ProtocolError`."""
+    return await _reproduce(target, window, Verdict.of_error(window.batch, error), config, context)
+
+
+async def _reproduce(target: Target, window: Window, found: Verdict, config: NicConfig, context: Context) -> Failure:
+    whole = Item(
+        window.capture, window.batch, {}, len(window), paced=False, config=config, number=window.frame.astype(np.int64)
+    )
+    at = found.first_frame
+    what = f"frame {int(whole.numbers[at])} of {window.capture}" if at is not None else f"a window of {window.capture}"
+    context.say(f"reproducing {what}")
+    search = _Search(target, whole, config, context)
+    # What comes behind the frame that fails first can't have made it fail.
+    failing = await search.run(found, list(range(len(window) if at is None else at + 1)))
+    words = f"{len(failing.item.frames)} frames after {failing.tries} tries"
+    words += "" if failing.item.state is None else ", from a saved state"
+    context.say(words if failing.reproduced else f"it does not fail again ({failing.tries} tries)")
+    return Failure(write_failure(context.folder, failing, config, context.origin), failing)
+
+
+class _Search:
+    """The plays that look for the fewest frames; ``tries`` counts them."""
+
+    def __init__(self, target: Target, whole: Item, config: NicConfig, context: Context) -> None:
+        self.target, self.whole, self.config, self.context = target, whole, config, context
+        self.tries = 0
+
+    async def run(self, found: Verdict, frames: list[int]) -> Failing:
+        """The failure cut down: ``frames`` of the whole, the last of which fails, are all that it may hang on."""
+        window = self._window(frames)
+        best = await self._from_reset(frames) or await self._from_state(frames)
+        if best is None:
+            suspects = sorted({m.frame for m in found.mismatches if m.frame >= 0}) or frames[-1:]
+            item = self.whole.part(suspects[:1])
+            return Failing(self.whole, found, item, Verdict(item.frames, None, []), False, self.tries, window)
+        item, index = best
+        left = max(0, self.context.tries - self.tries)
+        self.context.say(f"it fails with {len(index)} frames; looking for fewer")
+
+        async def fails(part: list[int]) -> bool:
+            return (await self._play(item.part(part))).failed
+
+        shrunk = await shrink(range(len(index)), fails, hint=len(index) - 1, tries=left)
+        smallest = item.part(shrunk.frames)
+        verdict = await self._play(smallest)
+        beside = window if len(smallest.frames) < len(window.frames) else None
+        return Failing(self.whole, found, smallest, verdict, shrunk.minimal, self.tries, beside)
+
+    async def _play(self, item: Item) -> Verdict:
+        self.tries += 1
+        return await play_once(self.target, item, self.config)
+
+    def _tails(self, frames: Sequence[int]) -> list[int]:
+        """How many of the frames to try, the last ones."""
+        return [size for size in _TAILS if size < len(frames)] + [len(frames)]
+
+    async def _from_reset(self, frames: list[int]) -> tuple[Item, list[int]] | None:
+        """The fewest of the tails that fail from a reset; None: not even all of them do."""
+        for size in self._tails(frames):
+            tail = frames[-size:]
+            item = self.whole.part(tail)
+            if (await self._play(item)).failed:
+                return item, tail
+        return None
+
+    async def _from_state(self, frames: list[int]) -> tuple[Item, list[int]] | None:
+        """The same from a state that is saved before the tail. None: they don't fail, or no state can be saved."""
+        if self.context.snapshot is None:
+            return None
+        self.context.say("it does not fail from a reset; trying from the state of the device")
+        start = replace(self.whole, state=self.context.snapshot, before=self.context.before)
+        for size in self._tails(frames):
+            tail, ahead = frames[-size:], frames[:-size]
+            item = replace(self.whole.part(tail), state=start.state, before=start.before)
+            if ahead:
+                led = await self._play(start.part(ahead))
+                if led.failed or led.outcome is None:
+                    continue
+                saver: Any = self.target
+                item = replace(item, state=saver.snapshot(), before=led.outcome.counters)
+            if (await self._play(item)).failed:
+                return item, tail
+        return None
+
+    def _window(self, frames: list[int]) -> Item:
+        """The last of the frames, as many as `WINDOW_BYTES` hold."""
+        sizes = self.whole.frames.lengths[frames][::-1]
+        fitting = max(1, int(np.searchsorted(np.cumsum(sizes), WINDOW_BYTES, "right")))
+        return self.whole.part(frames[-fitting:])

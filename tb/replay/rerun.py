@@ -1,0 +1,232 @@
+"""``nicloop rerun``: a failure that was packed, played again and held against what it was."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tb.build import Run, SimulationFailed
+from tb.replay.packed import FailureError, Packed, add_waves, load_failure, unpack_waves
+from tb.replay.play import play_item
+from tb.replay.versions import versions
+from tb.report.table import CaptureResult, counted
+from tb.targets.launch import ENGINES, TARGETS, default_engine, launch_job
+from tb.targets.model import ModelTarget
+from tb.toolchain import ROOT
+
+__all__ = ["Again", "pack_waves", "play_again", "rerun", "rerun_command", "shown"]
+
+TIMEOUT_S = 1800
+
+
+@dataclass(frozen=True)
+class Again:
+    """What a failure gave when it was played again. waves: None: none were asked for, or none came."""
+
+    result: CaptureResult
+    waves: Path | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """The differences, as `Packed.words` has them."""
+        failure = self.result.failure
+        return failure["mismatches"] or [failure["first"]] if failure else []
+
+
+@dataclass(frozen=True)
+class How:
+    """On what a failure is played."""
+
+    target: str
+    sim: str
+    engine: str
+    seed: int
+
+    @classmethod
+    def of(cls, packed: Packed, target: str | None = None, sim: str | None = None) -> How:
+        """As it was found, but for what is given."""
+        origin = packed.origin
+        simulator = sim or origin.sim
+        engine = origin.engine if simulator == origin.sim and origin.engine in ENGINES else default_engine(simulator)
+        return cls(target or origin.target, simulator, engine, origin.seed)
+
+
+def shown(path: Path) -> str:
+    """A path as a person in this folder types it."""
+    whole = Path(os.path.abspath(path))
+    return str(whole.relative_to(Path.cwd()) if whole.is_relative_to(Path.cwd()) else whole)
+
+
+def rerun_command(path: Path) -> str:
+    """The command that plays a failure again with a waveform, for the shell."""
+    name = shown(path)
+    return shlex.join(
+        [shown(ROOT / ".venv" / "bin" / "nicloop"), "rerun", f"./{name}" if name.startswith("-") else name, "--waves"]
+    )
+
+
+def play_again(packed: Packed, how: How, *, waves: bool = False, window: bool = False) -> Again:
+    """Play a failure. SimulationFailed: the simulation did not come to its end. FailureError: it can't be played so."""
+    if how.target == "model":
+        item = packed.window if window and packed.window is not None else packed.item
+        result, _ = asyncio.run(play_item(ModelTarget(), item, packed.config, tries=0))
+        return Again(result)
+    return _play_in_simulator(packed, how, waves=waves, window=window)
+
+
+def _play_in_simulator(packed: Packed, how: How, *, waves: bool, window: bool) -> Again:
+    job = {
+        "captures": [{"name": packed.note["capture"], "path": os.path.abspath(packed.path), "window": window}],
+        "config": packed.config.to_toml(),
+        "most_beats": None,
+        "tries": 0,
+        "failures": "",
+    }
+    run, folder = launch_job(
+        "captures", job, sim=how.sim, engine=how.engine, seed=how.seed, waves=waves, timeout_s=TIMEOUT_S
+    )
+    lines = (folder / "results.jsonl").read_text().splitlines() if (folder / "results.jsonl").exists() else []
+    if not lines:
+        run.check()
+        raise SimulationFailed(f"the simulation left no result: {run.log}")
+    result = CaptureResult.from_json(json.loads(lines[0]))
+    if result.notice:
+        raise FailureError(str(packed.path), result.notice.partition(": ")[2] or result.notice)
+    return Again(result, found_waves(run) if waves else None)
+
+
+def found_waves(run: Run) -> Path | None:
+    """The waveform of a run, if it wrote one."""
+    return next((path for path in run.folder.glob("waves.*") if path.stat().st_size), None)
+
+
+def pack_waves(path: Path) -> Path | None:
+    """Play a failure on what it failed on and put the waveform into its file; returns the waveform, None: it has none.
+
+    SimulationFailed, FailureError as for `play_again`.
+    """
+    packed = load_failure(path)
+    waves = play_again(packed, How.of(packed), waves=True).waves
+    if waves is not None:
+        add_waves(path, waves)
+    return waves
+
+
+# -- the command -------------------------------------------------------------------------------------------------------
+
+
+def _numbers(numbers: list[int]) -> str:
+    """The first few of the numbers."""
+    few = ", ".join(map(str, numbers[:5]))
+    return f"{few} …" if len(numbers) > 5 else few
+
+
+def _introduce(packed: Packed, how: How) -> None:
+    note, origin = packed.note, packed.origin
+    frames = counted(len(packed.item.frames), "frame")
+    start = "a reset" if packed.item.state is None else "a saved state of the device"
+    typer.echo(f"{packed.path.name}: {frames} of {note['capture']} ({_numbers(note['numbers'])}), from {start}")
+    if origin.command:
+        typer.echo(f"  found by:  {origin.command}")
+    typer.echo(f"  there:     {note['found']['first']}")
+    here = versions(how.sim if how.target != "model" else None)
+    then = note["versions"]
+    for name in ("commit", "simulator"):
+        if then.get(name) != here[name] and here[name] and then.get(name):
+            typer.echo(f"  {name}:{' ' * (10 - len(name))}{then[name]} when it was packed, {here[name]} here")
+    if then.get("dirty"):
+        typer.echo("  packed with changes that were not committed")
+
+
+def _judge(packed: Packed, again: Again, *, window: bool) -> int:
+    """Say what came, against what was packed; returns the exit code."""
+    before, now = packed.words, again.words
+    if not packed.note["reproduced"]:
+        before = []
+    if not now:
+        if before:
+            typer.echo(f"no longer fails: {counted(len(packed.item.frames), 'frame')}, all as the model says")
+            typer.echo(f"  when packed: {before[0]}")
+        else:
+            typer.echo("does not fail, and did not when it was packed: it hangs on what came before these frames")
+            typer.echo(f"  replay the whole capture: {packed.origin.command}")
+        return 0
+    if window:
+        typer.echo(f"fails, with all frames of the window: {now[0]}")
+    elif now == before:
+        typer.echo(f"still fails the same way: {now[0]}")
+    else:
+        typer.echo(f"fails otherwise: {now[0]}")
+        typer.echo(f"  when packed:   {before[0] if before else 'it did not fail'}")
+    for words in now[1:5]:
+        typer.echo(f"  {words}")
+    if len(now) > 5:
+        typer.echo(f"  and {len(now) - 5} more")
+    return 1
+
+
+def _leave_waves(packed: Packed, again: Again) -> None:
+    """Put the waveform beside the failure and say where to look."""
+    if again.waves is None:
+        packed_waves = unpack_waves(packed.path, packed.path.parent)
+        if packed_waves is None:
+            typer.echo("no waveform: this target writes none")
+        else:
+            typer.echo(f"waveform: {shown(packed_waves)}, as packed: this target writes none")
+        return
+    beside = packed.path.with_suffix(again.waves.suffix)
+    try:
+        beside.write_bytes(again.waves.read_bytes())
+    except OSError as error:
+        typer.echo(f"nicloop: {beside}: can't be written: {error.strerror}; it stays where it is", err=True)
+        beside = again.waves
+    typer.echo(f"waveform: {shown(beside)}")
+    if look := again.result.failure.get("look"):
+        typer.echo(f"  look at: {look}")
+
+
+def rerun(
+    file: Annotated[Path, typer.Argument(help="A failure that nicloop packed (.zip).")],
+    target: Annotated[
+        str | None, typer.Option(help=f"One of {', '.join(TARGETS)}; none: the one that it failed on.")
+    ] = None,
+    simulator: Annotated[str | None, typer.Option("--sim", help="verilator or icarus, of the target cocotb.")] = None,
+    waves: Annotated[bool, typer.Option("--waves", help="Write a waveform beside the file.")] = False,
+    window: Annotated[
+        bool, typer.Option("--window", help="Play all frames up to the failing one, not only the fewest.")
+    ] = False,
+) -> None:
+    """Play a packed failure again and say whether it still fails."""
+    if target is not None and target not in TARGETS:
+        raise typer.BadParameter(f"{target!r} must be one of {', '.join(TARGETS)}", param_hint="--target")
+    if simulator not in (None, "verilator", "icarus"):
+        raise typer.BadParameter(f"{simulator!r} must be verilator or icarus", param_hint="--sim")
+    try:
+        packed = load_failure(file)
+        if window and packed.window is None:
+            raise FailureError(str(file), "holds no window: the fewest frames are all there were")
+        how = How.of(packed, target or ("cocotb" if simulator == "icarus" else None), simulator)
+        if how.target not in TARGETS:
+            raise FailureError(str(file), f"failed on target {how.target}, which is not here: choose one by --target")
+        _introduce(packed, how)
+        again = play_again(packed, how, waves=waves, window=window)
+    except FailureError as error:
+        print(f"nicloop: {error}", file=sys.stderr)
+        raise typer.Exit(2) from error
+    except SimulationFailed as error:
+        print(f"nicloop: the simulation did not come to its end: {error}", file=sys.stderr)
+        raise typer.Exit(1) from error
+    where = f"{how.target} ({how.sim}, {how.engine})" if how.target == "cocotb" else how.target
+    typer.echo(f"on {where}, seed {how.seed}:")
+    code = _judge(packed, again, window=window)
+    if waves:
+        _leave_waves(packed, again)
+    raise typer.Exit(code)
