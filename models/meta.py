@@ -237,20 +237,38 @@ def _pieces(low: int, width: int) -> list[tuple[int, int, int, int]]:
 def pack_words(n: int, fields: Mapping[str, NDArray[Any]]) -> Words:
     """As ``pack``, for n frames: an array a field, of n entries; a field of more than 64 bits as uint64[n, 2], the high
     half first. KeyError: no such field. ValueError: a value is larger than its field."""
-    words = np.zeros((n, META_WORDS), np.uint32)
+    rows: dict[int, NDArray[np.uint32]] = {}
     for name, given in fields.items():
         low, width = _OFFSETS[name]
-        values = np.asarray(given, np.uint64)
+        values = np.asarray(given)
+        if values.dtype.kind != "u":
+            values = values.astype(np.uint64)
         parts = [(low, width, values)]
         if width > 64:
             parts = [(low, 64, values[:, 1]), (low + 64, width - 64, values[:, 0])]
         for start, size, part in parts:
-            if size < 64 and (part >> np.uint64(size)).any():
+            largest = int(part.max(initial=0))
+            if largest >> size:
                 raise ValueError(f"meta field {name}: a value does not fit {width} bits")
-            for at, word, bit, take in _pieces(start, size):
-                piece = (part >> np.uint64(at)) & np.uint64((1 << take) - 1)
-                words[:, word] |= (piece << np.uint64(bit)).astype(np.uint32)
+            if largest:
+                _add(rows, start, size, part)
+    # A word is put together in one row, which lies close, and then goes into its column at once.
+    words = np.zeros((n, META_WORDS), np.uint32)
+    for word, row in rows.items():
+        words[:, word] = row
     return words
+
+
+def _add(rows: dict[int, NDArray[np.uint32]], start: int, size: int, part: NDArray[Any]) -> None:
+    """Put values that fit ``size`` bits at bit ``start`` into the rows of their words."""
+    for at, word, bit, _ in _pieces(start, size):
+        # What is above the word falls off; above the field there is nothing.
+        piece = (part >> part.dtype.type(at) if at else part).astype(np.uint32)
+        if bit:
+            piece <<= np.uint32(bit)
+        if word in rows:
+            piece |= rows[word]
+        rows[word] = piece
 
 
 def field_of(words: Words, name: str) -> NDArray[np.uint64]:

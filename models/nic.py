@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from models.config import NicConfig
 from models.frames import BEAT_BYTES, Batch, Edge, Int64, Outcome, UInt8, first_difference
 from models.meta import META_WORDS, Code, Words, field_of, pack, pack_words, unpack, word_of, words_of
-from models.nic_stages import Bool, Flow, ParserStage, Passage, Registers, Stage, UInt16, follow
+from models.nic_stages import Bool, Flow, ParserStage, Passage, Registers, Stage, UInt16, follow, pick
 from models.parser import ParserModel
 from models.port_map import PORT
 from models.registers import Access, Register
@@ -256,8 +256,19 @@ class _Course:
 
     def meta(self, at: Int64, **others: NDArray[Any]) -> Words:
         """Metadata of frames ``at`` (places in ``index``): what the stages write, and the fields ``others``."""
-        fields = {name: values[at] for passage in self.passages for name, values in passage.fields.items()}
+        whole = _counts_up(at, len(self.index))
+        fields = {
+            name: values if whole else values[at]
+            for passage in self.passages
+            for name, values in passage.fields.items()
+            if whole or values.any()
+        }
         return pack_words(len(at), fields | others)
+
+    def place(self, frames: Int64) -> Int64:
+        """Places in ``index`` of these frames, which are among it."""
+        whole = len(self.index) and self.index[-1] == len(self.index) - 1
+        return frames if whole else np.searchsorted(self.index, frames)
 
 
 @dataclass(frozen=True)
@@ -279,12 +290,15 @@ class _Lane:
 
     @classmethod
     def of(cls, batch: Batch, outcome: Outcome, course: _Course) -> _Lane:
-        chosen = np.flatnonzero(outcome.first_in[course.index] >= 0)
-        index = course.index[chosen]
-        first_in, beats, kept = outcome.first_in[index], batch.beats[index], course.kept[chosen]
+        entered = np.flatnonzero(pick(outcome.first_in, course.index) >= 0)
+        index = pick(course.index, entered)
+        first_in, last_in, code, bad = (
+            pick(column, index) for column in (outcome.first_in, outcome.last_in, outcome.code, batch.bad)
+        )
+        beats, kept = pick(batch.beats, index), pick(course.kept, entered)
         # A frame that was cut by a reset has no last beat; it may have had any length up to its own.
-        last_in = np.where(outcome.last_in[index] < 0, first_in, outcome.last_in[index])
-        epoch = np.searchsorted(outcome.resets, first_in, "left").astype(np.int64)
+        last_in = np.where(last_in < 0, first_in, last_in)
+        epoch = _epochs(outcome, first_in)
         spent = np.zeros(len(index), np.int64)
         spent[1:] = np.maximum(INGRESS_CYCLES, beats)[:-1]
         entry = follow(first_in + 1, spent, epoch)
@@ -298,7 +312,7 @@ class _Lane:
             epoch=epoch,
         )
         for passage in course.passages:
-            flow = passage.leave(flow, chosen)
+            flow = passage.leave(flow, entered)
         return cls(
             pipeline=course.pipeline,
             index=index,
@@ -306,13 +320,9 @@ class _Lane:
             last_in=last_in,
             beats=beats,
             # A frame that came in bad may carry the reason of a drop that depends on timing; its own drop doesn't.
-            code=np.where(
-                (batch.bad[index] != 0) & (outcome.code[index] == batch.bad[index] >> 1),
-                np.uint8(Code.BAD_FRAME),
-                outcome.code[index],
-            ),
-            first_out=outcome.first_out[index],
-            last_out=outcome.last_out[index],
+            code=np.where((bad != 0) & (code == bad >> 1), np.uint8(Code.BAD_FRAME), code),
+            first_out=pick(outcome.first_out, index),
+            last_out=pick(outcome.last_out, index),
             epoch=epoch,
             entry=entry,
             into=flow,
@@ -330,15 +340,19 @@ class _Lane:
         # Outputs of one edge follow each other, so the latest so far is that of the frame before.
         previous[1:] = np.maximum.accumulate(last_out)[:-1]
         behind = self.pipeline.buffer + self.pipeline.after
-        least, most = (np.maximum(into + behind, previous + 1) for into in (self.into.last, self.into.latest))
-        return least, most
+        previous += 1
+        least: Int64 = np.maximum(self.into.last + behind, previous)
+        if np.array_equal(self.into.last, self.into.latest):
+            return least, least
+        return least, np.maximum(self.into.latest + behind, previous)
 
     def held(self, time: Int64) -> tuple[Int64, Int64, Int64]:
         """For each frame k: of the delivered frames before it, at cycle time[k], as ``reference_held``."""
-        chosen = self.delivered
-        before: Int64 = np.cumsum(chosen) - chosen
-        first_out, beats = self.first_out[chosen], self.beats[chosen]
-        last_out = np.maximum.accumulate(self.last_out[chosen])
+        sent = self.delivered
+        before: Int64 = np.cumsum(sent) - sent
+        out = np.flatnonzero(sent)
+        first_out, beats = pick(self.first_out, out), pick(self.beats, out)
+        last_out = np.maximum.accumulate(pick(self.last_out, out))
         total = np.concatenate([[0], np.cumsum(beats)])
         # Frame at is the first that has not passed whole; it is the only one that may have passed in part.
         at = np.minimum(np.searchsorted(last_out, time, "left"), before)
@@ -501,14 +515,7 @@ class NicPortModel:
     def predict(self, batch: Batch) -> Prediction:
         """What must become of the frames where nothing is reset and ``rx_buffer`` always has room. ValueError: a frame
         without a byte, or of another port."""
-        self._check_playable(batch)
-        code, user = np.zeros(len(batch), np.uint8), np.zeros(len(batch), np.uint16)
-        for edge, course in self._courses(batch).items():
-            at = course.index
-            user[at] = course.user
-            unfit = np.where(batch.beats[at] > self._depth[edge], Code.OVERSIZE, Code.DELIVERED)
-            code[at] = np.where(course.user & 1, course.user >> 1 & 0x7F, unfit)
-        queue = np.where(batch.edge == Edge.HOST, batch.queue, 0).astype(np.uint8)
+        code, queue, user = self._verdicts(batch)
         source = np.flatnonzero(code == Code.DELIVERED).astype(np.int64)
         passed = batch.select(source)
         out_edge = (1 - passed.edge).astype(np.uint8)
@@ -524,6 +531,18 @@ class NicPortModel:
         )
         return Prediction(code, queue, source, frames, user[source])
 
+    def _verdicts(self, batch: Batch) -> tuple[UInt8, UInt8, UInt16]:
+        """``code``, ``queue`` of a Prediction, and uint16[n]: tuser beside the last beat of each frame in."""
+        self._check_playable(batch)
+        beats = batch.beats
+        code, user = np.zeros(len(batch), np.uint8), np.zeros(len(batch), np.uint16)
+        for edge, course in self._courses(batch).items():
+            at = course.index
+            user[at] = course.user
+            unfit = np.where(pick(beats, at) > self._depth[edge], np.uint8(Code.OVERSIZE), np.uint8(Code.DELIVERED))
+            code[at] = np.where(course.user & 1, course.user >> 1 & 0x7F, unfit)
+        return code, np.where(batch.edge == Edge.HOST, batch.queue, np.uint8(0)), user
+
     def _check_playable(self, batch: Batch) -> None:
         for wrong, problem in (
             (batch.lengths == 0, "has no byte, and no stream can carry that"),
@@ -536,12 +555,13 @@ class NicPortModel:
         """uint8[n]: tuser[7:0] behind ingress."""
         control = self._written["nic.control"]
         disabled = np.where(batch.edge == Edge.HOST, not control >> 1 & 1, not control & 1)
+        oversize = batch.lengths > self._written["nic.max_frame"]
+        marked = disabled | oversize | (batch.bad != 0)
+        if not marked.any():
+            return np.zeros(len(batch), np.uint8)
         code = np.select(
-            [disabled, batch.lengths > self._written["nic.max_frame"], batch.bad > 1],
-            [Code.PORT_DISABLED, Code.OVERSIZE, batch.bad >> 1],
-            Code.BAD_FRAME,
+            [disabled, oversize, batch.bad > 1], [Code.PORT_DISABLED, Code.OVERSIZE, batch.bad >> 1], Code.BAD_FRAME
         )
-        marked = disabled | (batch.lengths > self._written["nic.max_frame"]) | (batch.bad != 0)
         return np.where(marked, code << 1 | 1, 0).astype(np.uint8)
 
     def _courses(self, batch: Batch) -> dict[Edge, _Course]:
@@ -616,14 +636,18 @@ class NicPortModel:
         """Metadata beside received frames ``source``, without ``timestamp`` unless it is among ``others``. Frames are
         numbered as they enter, from 0 after a reset; ``before``: the counters at the start of the play."""
         course = self._courses(batch)[Edge.WIRE]
-        entered = course.index[outcome.first_in[course.index] >= 0]
-        epoch = np.searchsorted(outcome.resets, outcome.first_in[entered], "left")
-        number = np.arange(len(entered)) - np.searchsorted(epoch, epoch, "left")
-        number = np.where(epoch == 0, number + before.get("rx_frames_in", 0), number)
-        seq = np.zeros(len(batch), np.int64)
+        entered = course.index[pick(outcome.first_in, course.index) >= 0]
+        number = np.arange(len(entered))
+        if len(outcome.resets):
+            epoch = _epochs(outcome, outcome.first_in[entered])
+            number -= np.searchsorted(epoch, epoch, "left")
+            number[epoch == 0] += before.get("rx_frames_in", 0)
+        else:
+            number += before.get("rx_frames_in", 0)
+        seq = np.zeros(len(batch), np.uint16)
         seq[entered] = number & 0xFFFF
-        port = np.full(len(source), self.port)
-        return course.meta(np.searchsorted(course.index, source), seq=seq[source], port=port, **others)
+        port = np.full(len(source), self.port, np.uint8)
+        return course.meta(course.place(source), seq=seq[source], port=port, **others)
 
     # -- what did happen ---------------------------------------------------------------------------------------------
 
@@ -643,18 +667,18 @@ class NicPortModel:
         ``before``: as in ``check_counters``."""
         if len(outcome) != len(batch):
             return [Mismatch(-1, "frames in the outcome", len(batch), len(outcome))]
-        prediction = self.predict(batch)
         found: list[Mismatch] = []
-        observed, expected = outcome.code, prediction.code
+        observed, (expected, queue, _) = outcome.code, self._verdicts(batch)
         wire = batch.edge == Edge.WIRE
         lost = observed == Code.RESET
-        allowed = (observed == expected) | (lost & (len(outcome.resets) > 0))
-        # A frame that the buffer could never hold is full or oversize, as the buffer sees it first.
-        unfit = (expected == Code.OVERSIZE) & (batch.beats > self._depth[Edge.WIRE])
-        allowed |= wire & (observed == Code.RX_BUFFER_FULL) & ((expected == Code.DELIVERED) | unfit)
+        allowed = observed == expected
+        if not allowed.all():
+            allowed |= lost & (len(outcome.resets) > 0)
+            # A frame that the buffer could never hold is full or oversize, as the buffer sees it first.
+            unfit = (expected == Code.OVERSIZE) & (batch.beats > self._depth[Edge.WIRE])
+            allowed |= wire & (observed == Code.RX_BUFFER_FULL) & ((expected == Code.DELIVERED) | unfit)
         self._report(found, outcome, "code", ~allowed, expected, observed, _code_name)
-        wrong = allowed & ~lost & (outcome.queue != prediction.queue)
-        self._report(found, outcome, "queue", wrong, prediction.queue, outcome.queue)
+        self._report(found, outcome, "queue", allowed & ~lost & (outcome.queue != queue), queue, outcome.queue)
         self._check_frames_out(batch, outcome, found)
         self._check_beside(batch, outcome, before or {}, found)
         self._check_sum(batch, outcome, found)
@@ -673,6 +697,8 @@ class NicPortModel:
     ) -> None:
         """A Mismatch for each True in ``wrong``; expected and got: one value, or one an entry; index: frames in of the
         entries."""
+        if not wrong.any():
+            return
         shape = wrong.shape
         expected, got = np.broadcast_to(expected, shape), np.broadcast_to(got, shape)
         for i in np.flatnonzero(wrong):
@@ -688,21 +714,26 @@ class NicPortModel:
         for j in np.flatnonzero(source < 0):
             edge = Edge(int(outcome.frames.edge[j])).name
             found.append(Mismatch(-1, f"frame out {j} ({edge}) without a frame in", "none", "one"))
-        times = np.bincount(source[known], minlength=len(batch))
+        source = pick(source, known)
+        times = np.bincount(source, minlength=len(batch))
         delivered = outcome.code == Code.DELIVERED
         self._report(found, outcome, "times it came out", times != delivered, delivered, times)
-        source = source[known]
         frames = outcome.frames if len(known) == len(outcome.frames) else outcome.frames.select(known)
+        edge_in, port_in = batch.edge, batch.port
+        if not _counts_up(source, len(batch)):
+            edge_in, port_in = edge_in[source], port_in[source]
         to_host = frames.edge == Edge.HOST
         for what, wrong, expected, got in (
-            ("edge out", frames.edge != 1 - batch.edge[source], 1 - batch.edge[source], frames.edge),
-            ("port out", frames.port != batch.port[source], batch.port[source], frames.port),
+            ("edge out", frames.edge != 1 - edge_in, 1 - edge_in, frames.edge),
+            ("port out", frames.port != port_in, port_in, frames.port),
             ("bad mark out", frames.bad != 0, 0, frames.bad),
             ("queue of the frame out", to_host & (frames.queue != 0), 0, frames.queue),
         ):
             self._report(found, outcome, what, wrong, expected, got, index=source)
         for side in Edge:
             order = source[frames.edge == side]
+            if _rises(order):
+                continue
             latest = np.maximum.accumulate(order)
             late = np.flatnonzero(order[1:] < latest[:-1]) + 1
             for j in late:
@@ -715,26 +746,32 @@ class NicPortModel:
         """What stands beside the frames to the host: tuser and the metadata, but for the time in it."""
         source = outcome.source
         at = np.flatnonzero((source >= 0) & (outcome.frames.edge == Edge.HOST))
-        at = at[batch.edge[source[at]] == Edge.WIRE]
-        received = source[at]
+        received = pick(source, at)
+        came_in = batch.edge[received] == Edge.WIRE
+        if not came_in.all():
+            at, received = at[came_in], received[came_in]
         if len(outcome.user):
             course = self._courses(batch)[Edge.WIRE]
-            user = course.user[np.searchsorted(course.index, received)]
-            self._report(found, outcome, "tuser", user != outcome.user[at], user, outcome.user[at], hex, received)
+            user, came = course.user[course.place(received)], pick(outcome.user, at)
+            self._report(found, outcome, "tuser", user != came, user, came, hex, received)
         if not len(outcome.meta):
             return
-        expected = self._meta(batch, outcome, received, before)
-        wrong = ((expected ^ outcome.meta[at]) & _CHECKED).any(axis=1)
+        expected, beside = self._meta(batch, outcome, received, before), pick(outcome.meta, at)
+        difference = expected ^ beside
+        difference &= _CHECKED
+        if not difference.any():
+            return
+        wrong = difference.any(axis=1)
         for j in np.flatnonzero(wrong):
             frame = int(received[j])
-            wanted, got = unpack(word_of(expected[j])), unpack(word_of(outcome.meta[at[j]]))
+            wanted, got = unpack(word_of(expected[j])), unpack(word_of(beside[j]))
             for name, value in wanted.items():
                 if name != "timestamp" and value != got[name]:
                     cycle = int(outcome.first_out[frame])
                     found.append(Mismatch(frame, f"meta.{name}", f"{value:#x}", f"{got[name]:#x}", cycle))
 
     def _check_bytes(self, batch: Batch, source: Int64, frames: Batch, outcome: Outcome, found: list[Mismatch]) -> None:
-        expected = batch if len(source) == len(batch) and np.all(np.diff(source) == 1) else batch.select(source)
+        expected = batch if _counts_up(source, len(batch)) else batch.select(source)
         if np.array_equal(expected.offset, frames.offset) and np.array_equal(expected.data, frames.data):
             return
         same = expected.lengths == frames.lengths
@@ -757,7 +794,8 @@ class NicPortModel:
         """in + generated + copies = delivered + consumed + drops + in flight."""
         source = outcome.source
         generated = int(np.count_nonzero(source < 0))
-        copies = len(source) - generated - len(np.unique(source[source >= 0]))
+        own = source if not generated else source[source >= 0]
+        copies = len(own) - int(np.count_nonzero(np.bincount(own)))
         counts = np.bincount(outcome.code, minlength=256)
         consumed, drops, in_flight = int(counts[Code.CONSUMED]), int(counts[16:].sum()), int(counts[Code.NONE])
         came, went = len(batch) + generated + copies, len(source) + consumed + drops + in_flight
@@ -793,6 +831,8 @@ class NicPortModel:
             found.append(Mismatch(-1, "resets", "rising cycles", outcome.resets.tolist()))
             return found
         for edge, course in self._courses(batch).items():
+            if not len(course.index):
+                continue
             lane = _Lane.of(batch, outcome, course)
             self._check_lane(lane, edge, outcome, found)
             if edge == Edge.WIRE and len(outcome.meta):
@@ -807,27 +847,28 @@ class NicPortModel:
 
         if not len(lane.index):
             return
-        cut = outcome.last_in[lane.index] < 0
+        cut = pick(outcome.last_in, lane.index) < 0
         end_in = np.where(cut, lane.first_in, lane.last_in)
         overlap = np.zeros(len(cut), np.bool_)
         overlap[1:] = lane.first_in[1:] <= np.maximum.accumulate(end_in)[:-1]
         report("first_in (the frame before is still entering)", overlap, np.append(-1, end_in[:-1]) + 1, lane.first_in)
         sent = lane.delivered
         chain = np.flatnonzero(sent)
-        overlap = np.zeros(len(cut), np.bool_)
-        overlap[chain[1:]] = lane.first_out[chain[1:]] <= lane.last_out[chain[:-1]]
-        earliest = np.zeros(len(cut), np.int64)
-        earliest[chain[1:]] = lane.last_out[chain[:-1]] + 1
-        report("first_out (the frame before is still leaving)", overlap, earliest, lane.first_out)
+        begins, ends = pick(lane.first_out, chain)[1:], pick(lane.last_out, chain)[:-1]
+        if (begins <= ends).any():
+            overlap, earliest = np.zeros(len(cut), np.bool_), np.zeros(len(cut), np.int64)
+            overlap[chain[1:]], earliest[chain[1:]] = begins <= ends, ends + 1
+            report("first_out (the frame before is still leaving)", overlap, earliest, lane.first_out)
 
         least, most = lane.expected_first_out()
-        if edge == Edge.HOST:
+        early, late = sent & (lane.first_out < least), sent & (lane.first_out > most)
+        if edge == Edge.HOST and late.any():
             most = most + np.where(lane.disturbed(depth, frames), _STALL_SLACK, 0)
-        wrong = sent & ((lane.first_out < least) | (lane.first_out > most))
-        report("first_out", wrong, np.where(lane.first_out < least, least, most), lane.first_out)
+            late = sent & (lane.first_out > most)
+        report("first_out", early | late, np.where(early, least, most), lane.first_out)
         if edge == Edge.WIRE:
             dropped = lane.code == Code.RX_BUFFER_FULL
-            unneeded = dropped & ~lane.may_be_full(depth, frames)
+            unneeded = dropped & ~lane.may_be_full(depth, frames) if dropped.any() else dropped
             for i in np.flatnonzero(unneeded):
                 held = int(lane.held(lane.into.last + lane.pipeline.after)[1][i])
                 text = f"room for {lane.beats[i]} beats beside at most {held} of {depth}"
@@ -843,26 +884,32 @@ class NicPortModel:
         """The metadata's time is `now` when ingress took the first beat. Nobody knows the time at the play's start, but
         one such time must explain all the frames, up to each reset."""
         at = np.flatnonzero((outcome.source >= 0) & (outcome.frames.edge == Edge.HOST))
-        place = np.searchsorted(lane.index, outcome.source[at])
+        source = pick(outcome.source, at)
+        place = np.searchsorted(lane.index, source)
         known = place < len(lane.index)
-        known[known] = lane.index[place[known]] == outcome.source[at][known]
-        at, place = at[known], place[known]
-        stamps, entry = field_of(outcome.meta[at], "timestamp"), lane.entry[place]
+        known[known] = lane.index[place[known]] == source[known]
+        if not known.all():
+            at, place = at[known], place[known]
+        stamps, entry = field_of(pick(outcome.meta, at), "timestamp"), lane.entry[place]
         increment = self._written["nic.time_increment"]
         whole, fraction = increment >> 32, increment & 0xFFFF_FFFF
-        for epoch in np.unique(lane.epoch[place]):
-            chosen = lane.epoch[place] == epoch
-            cycles = entry[chosen] - entry[chosen].min()
-            start = (stamps[chosen] - cycles.astype(np.uint64) * np.uint64(whole)).astype(np.int64)
+        epochs = lane.epoch[place]
+        for epoch in np.unique(epochs) if len(outcome.resets) else epochs[:1]:
+            chosen = np.flatnonzero(epochs == epoch)
+            stamp, cycles = pick(stamps, chosen), pick(entry, chosen)
+            cycles = cycles - cycles.min()
+            start = (stamp - cycles.astype(np.uint64) * np.uint64(whole)).astype(np.int64)
             # In units of 2**-32 ns, seen from the median: the true start lies in (begin, begin + one ns] of each frame.
+            begin = start - start[0] - cycles * fraction / 2**32
+            if np.ptp(begin) < 1:
+                continue
             begin = start - int(np.median(start)) - cycles * fraction / 2**32
             off = begin - np.median(begin)
-            wrong = np.abs(off) >= 1 if np.ptp(begin) >= 1 else np.zeros(len(off), np.bool_)
-            if np.ptp(begin) >= 1 and not wrong.any():
+            wrong = np.abs(off) >= 1
+            if not wrong.any():
                 wrong[np.argmax(np.abs(off))] = True
-            expected = stamps[chosen].astype(np.int64) - np.round(off).astype(np.int64)
-            index = lane.index[place[chosen]]
-            self._report(found, outcome, "meta.timestamp", wrong, expected, stamps[chosen], index=index)
+            expected = stamp.astype(np.int64) - np.round(off).astype(np.int64)
+            self._report(found, outcome, "meta.timestamp", wrong, expected, stamp, index=lane.index[place[chosen]])
 
     def _check_lost(self, lane: _Lane, outcome: Outcome, found: list[Mismatch]) -> None:
         """A frame with code RESET was in the port when one came: none before the reset overtook it."""
@@ -886,17 +933,19 @@ class NicPortModel:
         for edge, course in self._courses(batch).items():
             name = direction_of(edge).name
             counted = (batch.edge == edge) & ((outcome.first_in > last_reset) | (last_reset < 0))
-            delivered = counted & (outcome.code == Code.DELIVERED)
-            counters[f"{name}_frames_in"] = int(np.count_nonzero(counted))
-            counters[f"{name}_bytes_in"] = int(lengths[counted].sum())
-            counters[f"{name}_frames_out"] = int(np.count_nonzero(delivered))
-            counters[f"{name}_bytes_out"] = int(lengths[delivered].sum())
-            codes = np.bincount(outcome.code[counted], minlength=256)
+            at = np.flatnonzero(counted)
+            out = np.flatnonzero(counted & (outcome.code == Code.DELIVERED))
+            counters[f"{name}_frames_in"] = len(at)
+            counters[f"{name}_bytes_in"] = int(pick(lengths, at).sum())
+            counters[f"{name}_frames_out"] = len(out)
+            counters[f"{name}_bytes_out"] = int(pick(lengths, out).sum())
+            codes = np.bincount(pick(outcome.code, at), minlength=256)
             for code in np.flatnonzero(codes):
                 if code != Code.NONE:
                     counters[f"{name}_disposition.{_code_name(int(code))}"] = int(codes[code])
+            counted = pick(counted, course.index)
             for counter, hits in course.counts().items():
-                counters[counter] = int(np.count_nonzero(hits & counted[course.index]))
+                counters[counter] = int(np.count_nonzero(hits & counted))
         return counters
 
     def check_counters(self, batch: Batch, outcome: Outcome, before: Mapping[str, int] | None = None) -> list[Mismatch]:
@@ -929,6 +978,23 @@ def _cut(frames: Batch, lengths: Int64) -> Batch:
         return frames
     place = np.arange(len(frames.data)) - np.repeat(frames.offset[:-1], frames.lengths)
     return Batch.of_arrays(frames.data[place < np.repeat(lengths, frames.lengths)], lengths, edge=frames.edge)
+
+
+def _counts_up(index: Int64, n: int) -> bool:
+    """True of 0, 1, ..., n - 1."""
+    return len(index) == n and (not n or bool(index[0] == 0)) and _rises(index) and (not n or bool(index[-1] == n - 1))
+
+
+def _rises(index: Int64) -> bool:
+    """True where each is greater than the one before it."""
+    return not (index[1:] <= index[:-1]).any()
+
+
+def _epochs(outcome: Outcome, first_in: Int64) -> Int64:
+    """int64[n]: resets before these cycles."""
+    if not len(outcome.resets):
+        return np.zeros(len(first_in), np.int64)
+    return np.searchsorted(outcome.resets, first_in, "left").astype(np.int64)
 
 
 def _code_name(code: int) -> str:

@@ -30,10 +30,15 @@ from models.frames import Batch, Int64
 from models.parser import PARSER_FIELDS
 from models.parser_batch import parse_batch
 
-__all__ = ["Flow", "ParserStage", "Passage", "Registers", "Stage", "follow"]
+__all__ = ["Flow", "ParserStage", "Passage", "Registers", "Stage", "follow", "pick"]
 
 UInt16 = NDArray[np.uint16]
 Bool = NDArray[np.bool_]
+
+
+def pick(values: NDArray[Any], index: Int64) -> NDArray[Any]:
+    """``values[index]``, where ``index`` rises: if it is as long, that is all of them."""
+    return values if len(index) == len(values) else values[index]
 
 
 def follow(ready: Int64, spent: Int64, epoch: Int64) -> Int64:
@@ -43,6 +48,10 @@ def follow(ready: Int64, spent: Int64, epoch: Int64) -> Int64:
     if not len(ready):
         return ready
     passed = np.cumsum(spent)
+    if not epoch.any():
+        alone: Int64 = np.maximum.accumulate(ready - passed)
+        alone += passed
+        return alone
     # Further apart than any two cycles of the play.
     apart = epoch * (int(ready.max() - ready.min()) + int(passed[-1]) + 1)
     cycle: Int64 = np.maximum.accumulate(ready - passed + apart) - apart + passed
@@ -86,12 +95,15 @@ class Passage:
 
     def leave(self, flow: Flow, index: Int64) -> Flow:
         """When the frames ``index`` of the n leave; ``flow``: when they come."""
-        beats, latency = flow.beats, self.latency[index]
+        beats, latency = flow.beats, pick(self.latency, index)
         last = follow(np.maximum(flow.first + latency + beats - 1, flow.last + self.tail), beats, flow.epoch)
         latest = follow(flow.latest + np.maximum(latency, self.tail), beats, flow.epoch)
-        behind = np.full(len(last), -1, np.int64)
-        behind[1:] = np.where(flow.epoch[1:] == flow.epoch[:-1], last[:-1], -1)
-        return Flow(np.maximum(flow.first + latency, behind + 1), last, latest, beats, flow.epoch)
+        first = flow.first + latency
+        behind = last[:-1] + 1
+        if flow.epoch.any():
+            behind = np.where(flow.epoch[1:] == flow.epoch[:-1], behind, 0)
+        np.maximum(first[1:], behind, out=first[1:])
+        return Flow(first, last, latest, beats, flow.epoch)
 
 
 class Stage(Protocol):
