@@ -23,6 +23,7 @@ from tb.replay.capture import CaptureError
 from tb.replay.packed import clear_failures, is_failure
 from tb.replay.play import SHRINK_TRIES
 from tb.replay.rerun import found_waves, pack_waves, rerun_command, shown
+from tb.replay.windows import capture_names
 from tb.report.table import CaptureResult, console, counted, print_captures
 from tb.targets.engine import CLOCK_NS
 from tb.targets.launch import ENGINES, default_engine, job_folder, launch_job
@@ -65,23 +66,6 @@ def _found(path: Path) -> Path:
         problem = f"no such capture{where}"
     typer.echo(f"nicloop: {path}: {problem}", err=True)
     raise typer.Exit(2)
-
-
-def _names(paths: Sequence[Path]) -> list[str]:
-    """What each capture is called: its file's name, with as many folders as tell equal names apart."""
-    names: list[str] = []
-    whole = [Path(os.path.abspath(path)) for path in paths]
-    for path in whole:
-        others = {other for other in whole if other != path}
-        depth = next(
-            depth
-            for depth in range(1, len(path.parts) + 1)
-            if depth == len(path.parts) or all(other.parts[-depth:] != path.parts[-depth:] for other in others)
-        )
-        name = str(Path(*path.parts[-depth:]))
-        given = sum(known == name or known.startswith(f"{name} (") for known in names)
-        names.append(f"{name} ({given + 1})" if given else name)
-    return names
 
 
 def _results(folder: Path) -> list[CaptureResult]:
@@ -136,7 +120,8 @@ def _play(
     """One simulation for all captures."""
     job = {
         "captures": [
-            {"name": name, "path": os.path.abspath(path)} for name, path in zip(_names(paths), paths, strict=True)
+            {"name": name, "path": os.path.abspath(path)}
+            for name, path in zip(capture_names(paths), paths, strict=True)
         ],
         "config": config.to_toml(),
         "most_beats": ICARUS_BEATS // len(paths) if sim == "icarus" else None,
@@ -233,7 +218,7 @@ def sim(
     print_captures(out, results, CLOCK_NS, title)
     failed = [result for result in results if result.mismatches]
     complete = _complete(run, results, len(paths))
-    names = _names(paths)
+    names = capture_names(paths)
     played = dict(zip(names, paths, strict=True))
     # The smallest capture where there is one.
     places = {result.name: Path(result.failure.get("capture") or played[result.name]) for result in failed}

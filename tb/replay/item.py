@@ -11,15 +11,12 @@ import numpy as np
 from models.config import NicConfig
 from models.frames import Batch, Edge, Int64, Outcome
 from models.nic import Mismatch
+from tb.replay.pace import line_rate
 from tb.targets.base import Fault, FaultKind, Target, TargetError
 from tb.targets.engine import CLOCK_NS, DIRECTIONS
 from tb.targets.outcome import compare
 
-__all__ = ["LINE_GBPS", "WIRE_OVERHEAD", "Failing", "Item", "Verdict", "paced", "play_once"]
-
-LINE_GBPS = 25
-WIRE_OVERHEAD = 24
-"""Bytes that the wire adds to a frame: preamble, FCS, gap."""
+__all__ = ["Failing", "Item", "Verdict", "play_once"]
 
 
 @dataclass(frozen=True)
@@ -173,15 +170,6 @@ def _signals(what: str, edge: Edge | None) -> str:
     return f"{out}_*"
 
 
-def paced(batch: Batch) -> Batch:
-    """``batch`` with the times of a 25G wire on the frames that are received: each when the one before has passed."""
-    time = batch.time_ns.copy()
-    wire = np.flatnonzero(batch.edge == Edge.WIRE)
-    spent = (batch.lengths[wire] + WIRE_OVERHEAD) * 8
-    time[wire] = (np.cumsum(spent) - spent) // LINE_GBPS
-    return replace(batch, time_ns=time)
-
-
 async def play_once(target: Target, item: Item, config: NicConfig) -> Verdict:
     """Reset, program, bring into the item's state, play, compare. ValueError: the state doesn't fit the device."""
     config = item.config or config
@@ -194,7 +182,7 @@ async def play_once(target: Target, item: Item, config: NicConfig) -> Verdict:
             await target.inject(Fault.back_pressure(edge, profile))
     if item.cut is not None and item.cut.kind in target.capabilities.faults:
         await target.inject(item.cut)
-    batch = paced(item.frames) if item.paced else item.frames
+    batch = line_rate(item.frames, Edge.WIRE) if item.paced else item.frames
     begin = target.now()
     try:
         outcome = await target.play(batch)

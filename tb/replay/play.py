@@ -21,7 +21,8 @@ from models.config import NicConfig
 from models.frames import Batch, Edge, Int64
 from models.meta import Code
 from tb.replay.capture import CaptureError, read_capture
-from tb.replay.item import LINE_GBPS, WIRE_OVERHEAD, Failing, Item, Verdict, play_once
+from tb.replay.item import Failing, Item, Verdict, play_once
+from tb.replay.pace import LINE_GBPS, WIRE_OVERHEAD
 from tb.replay.packed import (
     KEPT_MISMATCHES,
     WIRE_PACE,

@@ -35,10 +35,12 @@ from tb.cli import app
 from tb.nic.designs import port_design
 from tb.replay import commands
 from tb.replay.capture import write_capture
-from tb.replay.item import Item, paced
+from tb.replay.item import Item
+from tb.replay.pace import line_rate
 from tb.replay.packed import clear_failures, is_failure, load_failure
 from tb.replay.play import draw_profiles, load_item, play_item, play_job, stimulus
 from tb.replay.shrink import shrink
+from tb.replay.windows import capture_names
 from tb.report.table import CaptureResult, Latency, print_captures
 from tb.targets import launch
 from tb.targets.base import PROFILES
@@ -307,7 +309,7 @@ def test_shrinking_stops_when_its_tries_are_spent_and_keeps_what_fails() -> None
 
 def test_received_frames_are_paced_by_a_25g_wire() -> None:
     lengths = [60, 1514, 64, 9000, 61]
-    batch = paced(stimulus(Batch.of([bytes(length) for length in lengths])))
+    batch = line_rate(stimulus(Batch.of([bytes(length) for length in lengths])), Edge.WIRE)
     passed = np.cumsum([0, *lengths[:-1]]) + 24 * np.arange(5)
     assert batch.time_ns[:5].tolist() == (passed * 8 // 25).tolist()
     assert batch.time_ns[5:].tolist() == [0] * 5
@@ -468,7 +470,7 @@ def test_rtl_that_differs_gives_the_first_difference_a_command_and_a_waveform(
 
 def test_captures_of_one_name_are_told_apart() -> None:
     paths = [Path(name) for name in ("a/x.pcap", "b/x.pcap", "y.pcap", "b/x.pcap", "z/b/y.pcap", "w.pcap", "w.pcap")]
-    names = commands._names(paths)
+    names = capture_names(paths)
     assert names[:2] == ["a/x.pcap", "b/x.pcap"]
     assert names[3:] == ["b/x.pcap (2)", "b/y.pcap", "w.pcap", "w.pcap (2)"]
     assert len(set(names)) == len(names)
