@@ -19,10 +19,10 @@ from models.config import NicConfig
 from tb.replay.item import Failing, Item, Verdict, play_once
 from tb.replay.packed import Origin, write_failure
 from tb.replay.shrink import shrink
-from tb.replay.window import Judged, Window
+from tb.replay.window import Judged
 from tb.targets.base import Target, TargetError
 
-__all__ = ["REPRODUCE_TRIES", "Context", "Failure", "reproduce", "reproduce_ended", "say_on_stderr"]
+__all__ = ["REPRODUCE_TRIES", "Context", "Failure", "reproduce", "say_on_stderr"]
 
 REPRODUCE_TRIES = 100
 """Plays that the reproduction of one failure may take."""
@@ -63,32 +63,27 @@ class Failure:
     failing: Failing
 
 
-async def reproduce(target: Target, judged: Judged, config: NicConfig, context: Context) -> Failure:
-    """Cut down and pack the failure of a window with a mismatch. The device is left in any state.
+async def reproduce(
+    target: Target, judged: Judged, config: NicConfig, context: Context, error: TargetError | None = None
+) -> Failure:
+    """Cut down and pack the failure of a window; the device is left in any state. error: what ended its play, if that.
 
     OSError: the file can't be written.
     """
-    found = Verdict(judged.window.batch, judged.outcome, judged.mismatches, begin_ns=judged.begin_ns)
-    return await _reproduce(target, judged.window, found, config, context)
-
-
-async def reproduce_ended(
-    target: Target, window: Window, error: TargetError, config: NicConfig, context: Context
-) -> Failure:
-    """The same for a window whose play the target ended: `Stuck`, `ProtocolError`."""
-    return await _reproduce(target, window, Verdict.of_error(window.batch, error), config, context)
-
-
-async def _reproduce(target: Target, window: Window, found: Verdict, config: NicConfig, context: Context) -> Failure:
+    window = judged.window
     whole = Item(
         window.capture, window.batch, {}, len(window), paced=False, config=config, number=window.frame.astype(np.int64)
     )
+    if error is not None:
+        found = Verdict.of_error(window.batch, error, judged.begin_ns)
+    else:
+        found = Verdict(window.batch, judged.outcome, judged.mismatches, begin_ns=judged.begin_ns)
     at = found.first_frame
     what = f"frame {int(whole.numbers[at])} of {window.capture}" if at is not None else f"a window of {window.capture}"
     context.say(f"reproducing {what}")
-    search = _Search(target, whole, config, context)
-    # What comes behind the frame that fails first can't have made it fail.
-    failing = await search.run(found, list(range(len(window) if at is None else at + 1)))
+    # What comes behind the frame that fails first can't have made it fail; a frame without a byte can't be offered.
+    frames = np.flatnonzero(window.batch.lengths[: len(window) if at is None else at + 1]).tolist()
+    failing = await _Search(target, whole, config, context).run(found, frames)
     words = f"{len(failing.item.frames)} frames after {failing.tries} tries"
     words += "" if failing.item.state is None else ", from a saved state"
     context.say(words if failing.reproduced else f"it does not fail again ({failing.tries} tries)")

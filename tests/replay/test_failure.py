@@ -29,7 +29,7 @@ from models.frames import Batch, Edge, Int64, Outcome
 from tb.cli import app
 from tb.replay import rerun as rerun_module
 from tb.replay.capture import CaptureError, read_capture
-from tb.replay.failure import Context, Failure, reproduce, reproduce_ended
+from tb.replay.failure import Context, Failure, reproduce
 from tb.replay.packed import (
     SCHEMA,
     FailureError,
@@ -236,7 +236,8 @@ def test_a_play_that_stood_still_is_packed_too(tmp_path: Path) -> None:
     origin = Origin(COMMAND, "model", "verilator", "bfm", 1, "asap")
     context = Context(tmp_path, origin, say=lambda text: None)
     error = Stuck("m_axis_host", 20_000, "no frame came", 2)
-    failure = asyncio.run(reproduce_ended(Standing(), window, error, NicConfig(), context))
+    outcome = asyncio.run(ModelTarget().play(window.batch))
+    failure = asyncio.run(reproduce(Standing(), Judged(window, outcome, [], 0, 0), NicConfig(), context, error))
     assert failure.path.name == "field-9.zip"
     packed = load_failure(failure.path)
     assert packed.item.numbers.tolist() == [9]
@@ -433,3 +434,20 @@ def test_profiles_and_edges_come_back_as_they_were_packed(tmp_path: Path) -> Non
     assert (item.name, notice, item.paced) == ("named", "", True)
     assert item.profiles == {Edge.WIRE: "storm", Edge.HOST: "gap"}
     assert issubclass(FailureError, CaptureError)
+
+
+def test_frames_without_a_byte_are_never_offered_again(tmp_path: Path) -> None:
+    window = window_of([bytes(60), b"", MARK, b""])
+    carried = window.batch.select([0, 2])
+
+    async def replay() -> Failure:
+        target = WrongTarget(by_content)
+        outcome = await target.play(carried)
+        mismatches = [replace(m, frame=2) for m in compare(NicConfig(), carried, outcome)]
+        context = Context(tmp_path, Origin(COMMAND, "model", "verilator", "bfm", 1, "asap"), say=lambda text: None)
+        return await reproduce(target, Judged(window, outcome, mismatches, 0, 0), NicConfig(), context)
+
+    packed = load_failure(asyncio.run(replay()).path)
+    assert packed.item.numbers.tolist() == [2]
+    assert packed.window is not None
+    assert packed.window.numbers.tolist() == [0, 2]
