@@ -28,7 +28,18 @@ import cocotb_tools.config
 from tb import toolchain
 from tb.toolchain import ROOT, SIM_BUILD, ToolError
 
-__all__ = ["OBSERVERS", "Build", "BuildError", "Design", "Run", "SimulationFailed", "TestOutcome", "build", "simulate"]
+__all__ = [
+    "OBSERVERS",
+    "Build",
+    "BuildError",
+    "Design",
+    "Run",
+    "SimulationFailed",
+    "TestOutcome",
+    "build",
+    "build_native",
+    "simulate",
+]
 
 MEMORY_LIMIT = int(os.environ.get("NICLOOP_MEMORY_MB", "6144")) << 20
 """Most address space of one step of a build, in bytes: a runaway Verilator ends with a message, not the machine."""
@@ -137,14 +148,26 @@ def build(design: Design, sim: str = "verilator", flavour: str = "fast", waves: 
         raise ValueError(f"flavour {flavour!r}: one of {', '.join(FLAVOURS)}")
     if sim == "icarus" and (design.native or flavour == "cover"):
         raise ValueError(f"{design.name}: native sources and coverage need Verilator")
+    steps = _Verilate(design, flavour, waves) if sim == "verilator" else _Icarus(design, waves)
+    folder = _made(design, f"{sim}-{flavour}{'-waves' if waves else ''}", steps)
+    return Build(design, sim, flavour, waves, folder, steps.command(folder))
+
+
+def build_native(design: Design) -> Path:
+    """Builds a design with the harness as one shared library, or finds it; ``native`` has the sources of both.
+
+    It has no VPI and nothing public, can be saved, and can write waves. Raises as `build`.
+    """
+    return _made(design, "native", _VerilateNative(design)) / "obj" / "sim.so"
+
+
+def _made(design: Design, kind: str, steps: _Verilate | _Icarus) -> Path:
+    """The folder of a build, which is made where it isn't there."""
     missing = [path for path in (*design.sources, *design.sva, *design.native) if not path.exists()]
     if missing:
         raise BuildError("\n".join(f"{_short(path)}:1: no such file" for path in missing))
-    steps = _Verilate(design, flavour, waves) if sim == "verilator" else _Icarus(design, waves)
-    kind = f"{sim}-{flavour}{'-waves' if waves else ''}"
     shelf = SIM_BUILD / "builds" / design.name.replace("/", "__")
     folder = shelf / f"{kind}-{_key(design, steps.signature())}"
-    result = Build(design, sim, flavour, waves, folder, steps.command(folder))
     shelf.mkdir(parents=True, exist_ok=True)
     with _lock(shelf / f"{folder.name}.lock"):
         if not (folder / "done").exists():
@@ -154,7 +177,7 @@ def build(design: Design, sim: str = "verilator", flavour: str = "fast", waves: 
             (folder / "done").touch()
             _prune(shelf, kind)
         os.utime(folder / "done")
-    return result
+    return folder
 
 
 def _key(design: Design, signature: str) -> str:
@@ -294,28 +317,37 @@ class _Verilate:
         return (sys.executable, "-P", str(ROOT / "tb" / "host.py"), str(folder / "obj" / "sim.so"))
 
     def make(self, folder: Path) -> None:
-        design, log = self.design, folder / "build.log"
+        design = self.design
         public = folder / "public.vlt"
         ports = port_names(design.sources[-1].read_text(), design.top)
         names = [(design.top, port) for port in ports] + [tuple(name.split(".")) for name in design.public]
         rules = [f'public_flat_rw -module "{module}" -var "{signal}"' for module, signal in names]
         public.write_text("`verilator_config\n" + "\n".join(rules) + "\n")
         libs = cocotb_tools.config.libs_dir
-        linked = f"-shared -Wl,-Bsymbolic-functions -Wl,-rpath,{libs} -L{libs} -lcocotbvpi_verilator"
+        main = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
+        self._compile(
+            folder,
+            ["--vpi", "-CFLAGS", "-Dmain=simulator_main"],
+            f"-Wl,-rpath,{libs} -L{libs} -lcocotbvpi_verilator",
+            [main, HOST, public],
+        )
+
+    def _compile(self, folder: Path, options: list[str], libraries: str, files: list[Path]) -> None:
+        """Verilates and compiles ``files`` and the design's own into obj/sim.so."""
+        design, log = self.design, folder / "build.log"
+        linked = f"-shared -Wl,-Bsymbolic-functions {libraries}"
         if "--trace-fst" in self.flags:
             linked += " -llz4 -lz"
         headers = sorted({source.parent for source in design.native})
-        main = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
         _run_step(
             [
-                str(self.tool.command), "--cc", "--exe", "--vpi", "--prefix", "Vtop", "--top-module", design.top,
+                str(self.tool.command), "--cc", "--exe", "--prefix", "Vtop", "--top-module", design.top,
                 "-Mdir", str(folder / "obj"), "-o", "sim.so", "--timescale", "1ns/1ps", *self.flags,
-                "-CFLAGS", "-fPIC -fno-semantic-interposition", "-CFLAGS", "-Dmain=simulator_main", "-LDFLAGS", linked,
+                "-CFLAGS", "-fPIC -fno-semantic-interposition", "-LDFLAGS", linked, *options,
                 *(f"-I{path}" for path in design.includes),
                 *(f"-G{name}={value}" for name, value in design.parameters.items()),
                 *(flag for path in headers for flag in ("-CFLAGS", f"-I{path}")),
-                str(main), str(HOST), str(public),
-                *map(str, (*design.sources, *design.sva, *design.native)),
+                *map(str, (*files, *design.sources, *design.sva, *design.native)),
             ],
             log,
             self.tool.environment(),
@@ -339,6 +371,22 @@ class _Verilate:
             {**self.tool.environment(), **_compiler_cache_environment()},
             limit=False,  # the compiler cache's server reserves more address space than it uses
         )  # fmt: skip
+
+
+class _VerilateNative(_Verilate):
+    """A model for the harness in C++ alone: no VPI, nothing public; it can be saved and can write waves."""
+
+    def __init__(self, design: Design) -> None:
+        super().__init__(design, "fast", True)
+        self.flags.append("--savable")
+
+    def signature(self) -> str:
+        return "native " + super().signature()
+
+    def make(self, folder: Path) -> None:
+        # Several such libraries may be loaded into one Python: none lends its symbols to another.
+        hidden = ["-CFLAGS", "-fvisibility=hidden -fno-gnu-unique"]
+        self._compile(folder, hidden, "", [])
 
 
 def _compiler_cache_environment() -> dict[str, str]:

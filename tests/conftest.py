@@ -1,7 +1,7 @@
 """Fixtures and options that all tests share.
 
-Fixtures: `sim` (one run per simulator), `simulate` (builds, runs and checks a bench), `target` (one run per target),
-`seed`, `material`, `tshark`. Options: --sim, --target, --seed, --regress. See docs/testing.md.
+Fixtures: `sim` (one run per simulator), `verilator`, `simulate` (builds, runs and checks a bench), `target` (one run
+per target), `seed`, `material`, `tshark`. Options: --sim, --target, --seed, --regress. See docs/testing.md.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ pytest_plugins = ["tests.plugin.testplan"]
 ROOT = Path(__file__).resolve().parent.parent
 SIMULATORS = {"verilator": ("verilator",), "icarus": ("iverilog", "libpython")}
 """The tools that each needs: Icarus loads Python as a shared library, a verilated model is loaded into Python."""
-TARGETS = ("model", "cocotb")
+TARGETS = ("model", "native", "cocotb")
 FIXED_SEED = 1
 
 
@@ -95,6 +95,14 @@ def sim(request: pytest.FixtureRequest) -> str:
     return name
 
 
+@pytest.fixture
+def verilator() -> str:
+    """For a test that builds a verilated model itself: skipped where the tool is not installed."""
+    if not skips.find_tool("verilator"):
+        skips.missing_tool("verilator")
+    return "verilator"
+
+
 @pytest.fixture(params=list(TARGETS))
 def target(request: pytest.FixtureRequest) -> str:
     """The name of the target: the test runs once for each."""
@@ -127,9 +135,7 @@ def simulate(request: pytest.FixtureRequest, seed: int) -> Callable[..., build.R
     `SimulationFailed` when a cocotb test failed.
     """
     # A test that asks for `sim` and forgets to pass it on would otherwise run twice under Verilator.
-    simulator = request.getfixturevalue("sim") if "sim" in request.fixturenames else "verilator"
-    if simulator == "verilator" and not skips.find_tool("verilator"):
-        skips.missing_tool("verilator")
+    simulator = request.getfixturevalue("sim" if "sim" in request.fixturenames else "verilator")
 
     def run(design: build.Design, bench: str, **options: Any) -> build.Run:
         return build.simulate(design, bench, **{"sim": simulator, "seed": seed, **options}).check()

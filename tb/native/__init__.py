@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["BFM", "DPI", "SOURCES"]
+__all__ = ["BFM", "DEVICE", "DPI", "PORT_PATHS", "SOURCES"]
 
 _HERE = Path(__file__).resolve().parent
 
@@ -14,5 +14,11 @@ SOURCES: tuple[Path, ...] = tuple(_HERE / name for name in ("stream.cpp", "harne
 DPI: tuple[Path, ...] = (*SOURCES, _HERE / "dpi.cpp")
 """``native`` of a :class:`tb.build.Design` whose top holds the modules of ``BFM``."""
 
+DEVICE: tuple[Path, ...] = (*SOURCES, *(_HERE / name for name in ("device.cpp", "device_api.cpp")))
+"""``native`` of a design for :func:`tb.build.build_native`, with the file that binds its pins."""
+
 BFM: tuple[Path, ...] = tuple(_HERE / f"bfm_{name}.sv" for name in ("source", "sink", "path", "cycle"))
 """Verilog of the frame BFM, to stand before the top in ``sources``."""
+
+PORT_PATHS = {"rx": ("wire", "host", True), "tx": ("host", "wire", True)}
+"""The paths of a port: source, sink, and that each frame's end is reported."""

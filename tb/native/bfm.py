@@ -11,12 +11,11 @@ from typing import Any
 from cocotb.triggers import ClockCycles, RisingEdge
 
 from tb.lib.clock import reset, start_clock
+from tb.native import PORT_PATHS
 from tb.native.harness import Harness, Results, StreamError
 
 __all__ = ["PORT_PATHS", "FrameBfm", "start_port"]
 
-PORT_PATHS = {"rx": ("wire", "host", True), "tx": ("host", "wire", True)}
-"""The paths of ``nic_port_tb``: source, sink, and that each frame's end is reported."""
 _UNUSED = ("s_axil_awvalid", "s_axil_wvalid", "s_axil_arvalid", "s_axil_bready", "s_axil_rready", "time_advance")
 
 

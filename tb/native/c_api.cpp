@@ -6,6 +6,7 @@
 #include "harness.hpp"
 #include "step.hpp"
 
+using nicloop::fail;
 using nicloop::Harness;
 using nicloop::Pause;
 using nicloop::PauseKind;
@@ -22,11 +23,6 @@ namespace {
 Harness* the_bound = nullptr;
 std::string the_error;
 
-int32_t fail(const std::string& text) {
-    the_error = text;
-    return -1;
-}
-
 bool valid_pause(int32_t kind, int64_t a, int64_t b, bool sink) {
     switch (static_cast<PauseKind>(kind)) {
         case PauseKind::NONE:
@@ -36,7 +32,8 @@ bool valid_pause(int32_t kind, int64_t a, int64_t b, bool sink) {
         case PauseKind::BURSTY: return a >= 1 && b >= 1;
         case PauseKind::ONE_IN: return a >= 1;
         case PauseKind::AFTER_VALID: return sink;
-        case PauseKind::STALL_LAST: return sink && a >= 1;
+        case PauseKind::STALL_LAST:
+        case PauseKind::STALL: return sink && a >= 1;
     }
     return false;
 }
@@ -52,6 +49,11 @@ const void* whole(const std::vector<T>& column, int64_t* count) {
 }  // namespace
 
 Harness* nicloop::bound() { return the_bound; }
+
+int32_t nicloop::fail(const std::string& text) {
+    the_error = text;
+    return -1;
+}
 
 Harness* nicloop_create(uint64_t seed, int32_t meta_words) {
     if (meta_words < 0 || meta_words > nicloop::META_WORDS_MAX) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #define NICLOOP_API extern "C" __attribute__((visibility("default"), used))
 
@@ -11,6 +12,8 @@ namespace nicloop {
 class Harness;
 // The harness that the simulator's functions (dpi.cpp) reach; null: none.
 Harness* bound();
+// Keeps `text` for nicloop_last_error(); returns -1.
+int32_t fail(const std::string& text);
 }  // namespace nicloop
 
 NICLOOP_API nicloop::Harness* nicloop_create(uint64_t seed, int32_t meta_words);

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ __all__ = [
     "PAUSES",
     "Frames",
     "Harness",
+    "Library",
     "PathResult",
     "Results",
     "SinkResult",
@@ -151,8 +152,10 @@ PAUSES: dict[str, tuple[int, tuple[float, ...]]] = {
     "storm": (7, ()),
 }
 """Generators of ``tb.lib.pause`` by name: number and defaults of their parameters, which are the same as there."""
+_STALL = 8
+"""Number of the generator that passes nothing for a while, then everything."""
 
-_VOID_FUNCTIONS: dict[str, tuple[Any, ...]] = {
+_VOID: dict[str, tuple[Any, ...]] = {
     "destroy": (c_void_p,),
     "bind": (c_void_p,),
     "set_watchdog": (c_void_p, c_int64),
@@ -189,15 +192,20 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
 }
 
 
-class _Library:
+class Library:
     """The C ABI of tb/native/c_api.hpp; functions without their ``nicloop_``."""
+
+    VOID: ClassVar = _VOID
+    """Functions without a result: their arguments."""
+    FUNCTIONS: ClassVar = _FUNCTIONS
+    """The others: result, arguments."""
 
     def __init__(self, path: Path | None) -> None:
         handle = ctypes.CDLL(None if path is None else str(path))
         try:
-            for name, arguments in _VOID_FUNCTIONS.items():
+            for name, arguments in self.VOID.items():
                 self._add(handle, name, None, arguments)
-            for name, (result, arguments) in _FUNCTIONS.items():
+            for name, (result, arguments) in self.FUNCTIONS.items():
                 self._add(handle, name, result, arguments)
         except AttributeError as error:
             where = "this simulator" if path is None else str(path)
@@ -217,12 +225,12 @@ class _Library:
         return text.decode()
 
 
-def load(path: Path | None = None) -> _Library:
+def load(path: Path | None = None) -> Library:
     """The harness in a shared library, or (None) in the process itself: a simulator built with ``tb.native.DPI``.
 
     ImportError: it isn't there.
     """
-    return _Library(path)
+    return Library(path)
 
 
 def build_library(folder: Path) -> Path:
@@ -253,7 +261,7 @@ class _Column:
 class _Memory:
     """What one pop moved out of a harness."""
 
-    def __init__(self, lib: _Library, handle: int) -> None:
+    def __init__(self, lib: Library, handle: int) -> None:
         self._lib, self._handle = lib, handle
 
     def __del__(self) -> None:
@@ -299,7 +307,7 @@ class Harness:
         *,
         seed: int = 0,
         meta_words: int = META_WORDS,
-        lib: _Library | None = None,
+        lib: Library | None = None,
     ) -> None:
         self._lib = lib = load() if lib is None else lib
         self._handle: int | None = lib.create(seed & (1 << 64) - 1, meta_words)
@@ -315,6 +323,11 @@ class Harness:
             )
         self._popped_sources = dict.fromkeys(sources, 0)
         self._popped_sinks = dict.fromkeys(sinks, 0)
+
+    @property
+    def handle(self) -> int | None:
+        """The harness in C++."""
+        return self._handle
 
     def close(self) -> None:
         """Ends the harness; the simulator sees idle streams from now on. Results that were popped stay."""
@@ -375,6 +388,11 @@ class Harness:
     def set_pause(self, sink: str, pause: str, *parameters: float) -> None:
         """Back-pressure of a sink: a name of ``PAUSES`` and its parameters. ValueError: no such generator."""
         if self._lib.set_pause(self._handle, self._sinks[sink], *_pause_arguments(pause, parameters)) < 0:
+            raise ValueError(self._lib.error())
+
+    def set_stall(self, sink: str, cycles: int) -> None:
+        """The sink takes nothing for the next ``cycles`` cycles, then everything."""
+        if self._lib.set_pause(self._handle, self._sinks[sink], _STALL, cycles, 0) < 0:
             raise ValueError(self._lib.error())
 
     def set_gap(self, source: str, gap: str, *parameters: float, within: bool = True) -> None:

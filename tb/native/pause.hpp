@@ -20,6 +20,7 @@ enum class PauseKind : int32_t {
     AFTER_VALID = 5,  // reacts
     STALL_LAST = 6,   // reacts; a: most cycles of a stall
     STORM = 7,        // changes its manners every 8 to 64 cycles: all blind kinds in turn
+    STALL = 8,        // passes nothing in the first a cycles, then everything; not of tb/lib/pause.py
 };
 
 class Pause {
@@ -58,6 +59,10 @@ public:
             case PauseKind::GAP:
                 phase_ ^= 1;
                 return phase_ == 0;
+            case PauseKind::STALL:
+                if (run_ >= a_) return true;
+                ++run_;
+                return false;
             default:
                 return true;
         }

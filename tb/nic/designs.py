@@ -23,8 +23,14 @@ def _rtl() -> list[Path]:
 
 
 def port_design(engine: str, **parameters: int) -> Design:
-    """``nic_port`` for an engine: "agents" (any simulator) or "bfm" (Verilator). parameters: of ``nic_port``."""
+    """``nic_port`` for an engine: "agents" (any simulator), "bfm" (Verilator), or "native" for `tb.build.build_native`.
+
+    parameters: of ``nic_port``.
+    """
     if engine == "agents":
         return Design("nic/nic_port", _TOP, tuple(_rtl()), parameters)
+    if engine == "native":
+        pins = ROOT / "tb" / "nic" / "nic_port_pins.cpp"
+        return Design("nic/nic_port_native", _TOP, tuple(_rtl()), parameters, native=(*native.DEVICE, pins))
     top = ROOT / "tb" / "nic" / "nic_port_tb.sv"
     return Design("nic/nic_port_tb", "nic_port_tb", (*_rtl(), *native.BFM, top), parameters, native=native.DPI)

@@ -5,102 +5,28 @@ It exists inside a cocotb test only. What drives the port is an engine (``agents
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
-from dataclasses import replace
+from collections.abc import Awaitable
 from typing import Any
 
 import cocotb.triggers
 from cocotb.simtime import get_sim_time
 from cocotb.triggers import Timer
 
-from models.config import NicConfig
-from models.frames import Batch, Edge, Outcome
-from models.port_map import PORT
-from tb.targets.base import Armed, Capabilities, Fault, Frame, Memory, ReceiveTimeout, UnmappedAddress, Unsupported
-from tb.targets.engine import CLOCK_NS, Engine
-from tb.targets.program import program, read_counters
+from tb.targets.engine import CLOCK_NS, cycles_to_sleep
+from tb.targets.port import PortTarget
 
 __all__ = ["CocotbTarget"]
 
 
-class CocotbTarget:
+class CocotbTarget(PortTarget):
     """One port in the simulator. Call `start` once before anything else."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self.memory: Mapping[str, Memory] = {}
-        self._config = NicConfig()
-        self._armed = Armed()
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return self._engine.capabilities
-
-    async def start(self) -> None:
-        """Clock, agents, reset; the port has the reset values of its registers."""
-        await self._engine.start()
-        await self._engine.reset()
-
-    async def configure(self, config: NicConfig) -> None:
-        self._config, self._armed = config, Armed()
-        await self._engine.reset()
-        await program(self, config)
-
-    async def play(self, stimulus: Batch) -> Outcome:
-        self._check_port(stimulus)
-        batch = self._armed.mark(stimulus)
-        cut, self._armed.reset = self._armed.reset, None
-        outcome = await self._engine.play(batch, self._armed.profile, cut, lambda: program(self, self._config))
-        return replace(outcome, counters=await read_counters(self))
-
-    def _check_port(self, batch: Batch) -> None:
-        for port in set(batch.port.tolist()) - set(self.capabilities.ports):
-            raise Unsupported(f"this target has no port {port}")
-        if not batch.lengths.all():
-            raise ValueError("a frame without a byte can't be offered")
-
-    async def send(self, frame: Frame) -> None:
-        batch = frame.batch()
-        self._check_port(batch)
-        wait = frame.time_ns - get_sim_time("ns")
-        if wait > 0:
-            await self.sleep(int(wait))
-        bad = int(self._armed.mark(batch).bad[0])
-        await self._engine.send(frame.edge, frame.data, frame.queue, bad)
-
-    async def receive(self, port: int, edge: Edge, timeout_ns: int) -> Frame:
-        if port not in self.capabilities.ports:
-            raise Unsupported(f"this target has no port {port}")
-        came = await self._engine.receive(edge, timeout_ns)
-        if came is None:
-            raise ReceiveTimeout(edge, timeout_ns)
-        return came
-
-    async def read(self, address: int) -> int:
-        if not 0 <= address < PORT.size:
-            raise UnmappedAddress(address)
-        return await self._engine.read(address)
-
-    async def write(self, address: int, value: int) -> None:
-        if not 0 <= value < 1 << 32:
-            raise ValueError(f"{value:#x} is not a 32-bit value")
-        if not 0 <= address < PORT.size:
-            raise UnmappedAddress(address)
-        await self._engine.write(address, value)
-
     async def sleep(self, ns: int) -> None:
-        if ns < 0:
-            raise ValueError(f"sleep: {ns} ns is in the past")
-        if ns:
-            await Timer(max(1, round(ns / CLOCK_NS)) * CLOCK_NS, "ns")
+        if cycles := cycles_to_sleep(ns):
+            await Timer(cycles * CLOCK_NS, "ns")
 
     def now(self) -> int:
         return int(get_sim_time("ns"))
 
     async def gather(self, *coroutines: Awaitable[Any]) -> list[Any]:
         return list(await cocotb.triggers.gather(*coroutines))
-
-    async def inject(self, fault: Fault) -> None:
-        if fault.kind not in self.capabilities.faults:
-            raise Unsupported(f"this target can't inject {fault.kind}")
-        self._armed.take(fault)

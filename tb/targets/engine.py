@@ -26,6 +26,7 @@ __all__ = [
     "Gone",
     "Played",
     "cycles_of",
+    "cycles_to_sleep",
     "make_outcome",
     "settle",
 ]
@@ -43,6 +44,13 @@ DIRECTIONS: dict[Edge, str] = {Edge.WIRE: "rx", Edge.HOST: "tx"}
 def cycles_of(time_ns: int) -> int:
     """First cycle that isn't before ``time_ns``."""
     return int(-(-time_ns // CLOCK_NS))
+
+
+def cycles_to_sleep(ns: int) -> int:
+    """Cycles of a sleep of ``ns``; at least one, but for a sleep of nothing. ValueError: less than nothing."""
+    if ns < 0:
+        raise ValueError(f"sleep: {ns} ns is in the past")
+    return max(1, round(ns / CLOCK_NS)) if ns else 0
 
 
 @dataclass

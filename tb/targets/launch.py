@@ -1,7 +1,7 @@
 """The outside face of the targets: run a scenario on a target by name and get its verdict.
 
-``model`` runs here, under asyncio. ``cocotb`` starts the simulator with a job file, and the job's result comes back as
-a file beside it.
+``model`` and ``native`` run here, under asyncio. ``cocotb`` starts the simulator with a job file, and the job's result
+comes back as a file beside it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from tb.nic.designs import port_design
 from tb.scenarios import Scenario, ScenarioFailed, find
 from tb.targets.base import Capabilities, Target, TargetError
 from tb.targets.model import ModelTarget
+from tb.targets.native import NativeTarget
 from tb.toolchain import SIM_BUILD
 
 __all__ = [
@@ -35,7 +36,7 @@ __all__ = [
     "run_scenario",
 ]
 
-TARGETS = ("model", "cocotb")
+TARGETS = ("model", "native", "cocotb")
 ENGINES = ("agents", "bfm")
 _KEPT_S = 24 * 3600
 
@@ -83,6 +84,13 @@ async def judge(
         result.status, result.message = "failed", f"{type(error).__name__}: {error}"
     result.now_ns = target.now()
     return result
+
+
+async def _judge_native(scenario: Scenario, values: Mapping[str, Any], seed: int, config: NicConfig) -> ScenarioResult:
+    """As `judge`, on the port without a simulator."""
+    target = NativeTarget(seed)
+    await target.start()
+    return await judge(scenario, target, values, seed, config)
 
 
 def capabilities(target: Target) -> Capabilities:
@@ -161,6 +169,8 @@ def run_scenario(
     reproduce = f"nicloop run {scenario} --target {target} --seed {seed}{options}"
     if target == "model":
         result = asyncio.run(judge(found, ModelTarget(), values, seed, config))
+    elif target == "native":
+        result = asyncio.run(_judge_native(found, values, seed, config))
     else:
         engine = engine or default_engine(sim)
         reproduce += f" --sim {sim} --engine {engine} --waves"

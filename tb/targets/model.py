@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Mapping
 from itertools import count
-from typing import Any
 
 from models.config import NicConfig
 from models.frames import BEAT_BYTES, Batch, Edge, Outcome
@@ -28,34 +27,24 @@ from tb.targets.base import (
     first_of,
 )
 from tb.targets.outcome import join_at_reset
+from tb.targets.turns import Turns, Wait
 
 __all__ = ["ModelTarget"]
 
 
-class _Wait:
-    """What a coroutine of a gather is suspended on: a time, or something that may come true before it."""
-
-    def __init__(self, until: float, condition: Callable[[], bool] | None = None) -> None:
-        self.until = until
-        self.condition = condition
-
-    def __await__(self) -> Generator[_Wait, None, None]:
-        yield self
-
-
-class ModelTarget:
+class ModelTarget(Turns):
     """One port's golden model as a target.
 
     Frames are isolated: each passes as if it were alone, so back-pressure changes nothing, and no buffer overflows.
     """
 
     def __init__(self, config: NicConfig | None = None) -> None:
+        super().__init__()
         self.capabilities = Capabilities(faults=frozenset(FaultKind), overlapping=False)
         self.memory: Mapping[str, Memory] = {}
         self._config = config if config is not None else NicConfig()
         self._clock = self.capabilities.clock_ns
         self._now = 0.0
-        self._depth = 0
         self._order = count()
         self._restart()
 
@@ -123,7 +112,7 @@ class ModelTarget:
     async def receive(self, port: int, edge: Edge, timeout_ns: int) -> Frame:
         if port not in self.capabilities.ports:
             raise Unsupported(f"this target has no port {port}")
-        await self._wait(_Wait(self._now + timeout_ns, lambda: bool(self._out[edge])))
+        await self.wait(Wait(self._now + timeout_ns, lambda: bool(self._out[edge])))
         if not self._out[edge]:
             raise ReceiveTimeout(edge, timeout_ns)
         return self._out[edge].popleft()
@@ -148,30 +137,6 @@ class ModelTarget:
     def now(self) -> int:
         return int(self._now)
 
-    async def gather(self, *coroutines: Awaitable[Any]) -> list[Any]:
-        running: dict[int, Generator[_Wait, None, Any]] = {i: c.__await__() for i, c in enumerate(coroutines)}
-        waits: dict[int, _Wait] = {}
-        results: list[Any] = [None] * len(running)
-        nested = self._depth > 0
-        self._depth += 1
-        try:
-            while running:
-                ready = [i for i in running if i not in waits or self._over(waits[i])]
-                for i in ready:
-                    waits.pop(i, None)
-                    try:
-                        waits[i] = next(running[i])
-                    except StopIteration as stop:
-                        results[i] = stop.value
-                        del running[i]
-                if running and not any(i not in waits or self._over(waits[i]) for i in running):
-                    await self._idle(list(waits.values()), nested)
-        finally:
-            self._depth -= 1
-            for coroutine in running.values():
-                coroutine.close()
-        return results
-
     async def inject(self, fault: Fault) -> None:
         if fault.kind not in self.capabilities.faults:
             raise Unsupported(f"this target can't inject {fault.kind}")
@@ -179,30 +144,13 @@ class ModelTarget:
 
     # -- time --------------------------------------------------------------------------------------------------------
 
+    def time(self) -> float:
+        return self._now
+
     async def _pass(self, ns: float) -> None:
-        await self._wait(_Wait(self._now + ns))
+        await self.wait(Wait(self._now + ns))
 
-    async def _wait(self, wait: _Wait) -> None:
-        """Suspend inside a gather; outside one nothing else can happen, so time just moves."""
-        while not self._over(wait):
-            if self._depth:
-                await wait
-            else:
-                self._advance(wait)
-
-    async def _idle(self, waits: list[_Wait], nested: bool) -> None:
-        """All coroutines of a gather wait: hand the wait to the gather around it, or move time."""
-        nearest = min(wait.until for wait in waits)
-        together = _Wait(nearest, lambda: any(self._over(wait) for wait in waits))
-        if nested:
-            await together
-        else:
-            self._advance(together)
-
-    def _over(self, wait: _Wait) -> bool:
-        return self._now >= wait.until or (wait.condition is not None and wait.condition())
-
-    def _advance(self, wait: _Wait) -> None:
+    async def advance(self, wait: Wait) -> None:
         """Move time to the end of ``wait`` or to the next frame that comes out, whichever is first."""
         self._now = min([wait.until, *(coming[0] for coming in self._coming[:1])])
         while self._coming and self._coming[0][0] <= self._now:

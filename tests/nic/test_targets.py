@@ -1,7 +1,7 @@
 """The targets: every promise of the ``Target`` protocol, and every scenario, on each of them.
 
-Sweep:    target model; target cocotb with engine bfm (Verilator) and agents (Verilator, Icarus); all checks of
-          tb/targets/conformance.py, all scenarios of tb/scenarios with their default parameters
+Sweep:    targets model and native; target cocotb with engine bfm (Verilator) and agents (Verilator, Icarus); all
+          checks of tb/targets/conformance.py, all scenarios of tb/scenarios with their default parameters
 Stimulus: few frames at the boundaries of lengths, at both edges; faults; register accesses, also where there is nothing
 Checks:   what each method returns, raises and leaves behind; outcomes against the golden model; no scenario asks which
           target it has
@@ -23,6 +23,7 @@ from tb.targets.base import Capabilities, FaultKind
 from tb.targets.conformance import CHECKS, run_checks
 from tb.targets.launch import launch_job, run_scenario
 from tb.targets.model import ModelTarget
+from tb.targets.native import NativeTarget
 from tb.toolchain import ROOT
 
 SCENARIOS = ROOT / "tb" / "scenarios"
@@ -41,6 +42,24 @@ def test_model_keeps_each_promise_of_a_target(target: str, name: str) -> None:
 def test_model_passes_each_scenario(target: str, name: str, seed: int) -> None:
     result = run_scenario(target, name, seed=seed).check()
     assert result.status == ("skipped" if name in BEYOND_MODEL else "passed"), result.message
+
+
+@pytest.mark.parametrize("name", CHECKS)
+@pytest.mark.parametrize("target", ["native"])
+def test_native_keeps_each_promise_of_a_target(target: str, name: str, verilator: str, seed: int) -> None:
+    async def checked() -> dict[str, str]:
+        native = NativeTarget(seed)
+        await native.start()
+        return await run_checks(native, [name])
+
+    assert asyncio.run(checked()) == {name: ""}
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+@pytest.mark.parametrize("target", ["native"])
+def test_native_passes_each_scenario(target: str, name: str, verilator: str, seed: int) -> None:
+    result = run_scenario(target, name, seed=seed).check()
+    assert result.status == "passed", result.message
 
 
 @pytest.mark.parametrize("target", ["cocotb"])
@@ -73,8 +92,8 @@ def _names(path: Path) -> set[str]:
 
 
 def test_scenarios_do_not_ask_which_target_they_have() -> None:
-    forbidden = {"isinstance", "type", "__class__", "asyncio", "cocotb", "ModelTarget", "CocotbTarget"}
-    forbidden |= {"tb.targets.model", "tb.targets.cocotb"}
+    forbidden = {"isinstance", "type", "__class__", "asyncio", "cocotb", "ModelTarget", "CocotbTarget", "NativeTarget"}
+    forbidden |= {"tb.targets.model", "tb.targets.cocotb", "tb.targets.native"}
     checked = [*sorted(SCENARIOS.glob("*.py")), ROOT / "tb" / "targets" / "conformance.py"]
     assert len(checked) >= 3
     for path in checked:
@@ -104,5 +123,5 @@ def test_unknown_scenarios_and_parameters_are_refused_with_what_there_is() -> No
         run_scenario("model", "echo", {"frame": 3})
     with pytest.raises(BadParameter, match="'many' is not int"):
         run_scenario("model", "echo", {"frames": "many"})
-    with pytest.raises(ValueError, match="model, cocotb"):
+    with pytest.raises(ValueError, match="model, native, cocotb"):
         run_scenario("board", "echo")

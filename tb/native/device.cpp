@@ -1,0 +1,218 @@
+#include "device.hpp"
+
+#include <array>
+#include <cstring>
+
+namespace nicloop {
+
+namespace {
+
+const std::array<uint32_t, META_WORDS_MAX> NO_META{};
+
+}  // namespace
+
+// ------------------------------------------------------------------------------------------------------------ Axil
+
+void Axil::connect(const AxilPins* pins) {
+    pins_ = pins;
+    *pins_->wstrb = 0xF;
+    put_all();
+}
+
+void Axil::begin(bool write, uint32_t address, uint32_t data) {
+    write_ = write;
+    address_ = address;
+    write_data_ = data;
+    aw_ = w_ = write;
+    ar_ = !write;
+    answering_ = false;
+    waited_ = 0;
+    state_ = BUSY;
+    changed_ = true;
+}
+
+// Lowers each valid after its handshake; true once all are through.
+bool Axil::shake() {
+    if (aw_ && *pins_->awready) aw_ = false, changed_ = true;
+    if (w_ && *pins_->wready) w_ = false, changed_ = true;
+    if (ar_ && *pins_->arready) ar_ = false, changed_ = true;
+    return !aw_ && !w_ && !ar_;
+}
+
+void Axil::step() {
+    if (++waited_ > PATIENCE) return end(STUCK);
+    if (!answering_) {
+        if (!shake()) return;
+        answering_ = true;
+        waited_ = 0;
+        (write_ ? b_ : r_) = true;
+        changed_ = true;
+        return;
+    }
+    if (!*(write_ ? pins_->bvalid : pins_->rvalid)) return;
+    const bool okay = *(write_ ? pins_->bresp : pins_->rresp) == 0;
+    data_ = !write_ && okay ? *pins_->rdata : 0;
+    end(okay ? OKAY : ERROR);
+}
+
+void Axil::end(State state) {
+    state_ = state;
+    aw_ = w_ = b_ = ar_ = r_ = false;
+    changed_ = true;
+}
+
+void Axil::put_all() {
+    changed_ = false;
+    *pins_->awaddr = *pins_->araddr = address_;
+    *pins_->wdata = write_data_;
+    *pins_->awvalid = aw_;
+    *pins_->wvalid = w_;
+    *pins_->bready = b_;
+    *pins_->arvalid = ar_;
+    *pins_->rready = r_;
+}
+
+// ---------------------------------------------------------------------------------------------------------- Device
+
+Device::Device(int seed) : model_(make_model(seed)) {
+    const Pins& pins = model_->pins;
+    for (const SourcePins& one : pins.sources) sources_.push_back({one, nullptr, false});
+    for (const SinkPins& one : pins.sinks) {
+        sinks_.push_back({one, nullptr});
+        if (one.meta == nullptr) sinks_.back().pins.meta = NO_META.data();
+        *one.ready = 0;
+    }
+    for (const PathPins& one : pins.paths) paths_.push_back({one, nullptr});
+    for (const SourcePort& one : sources_) *one.pins.valid = 0;
+    if (!pins.axil.empty()) axil_.connect(pins.axil.data());
+    meta_bytes_ = 4 * static_cast<size_t>(pins.meta_words);
+    *pins.rst = 1;
+    *pins.clk = 0;
+    model_->eval();
+}
+
+std::string Device::bind(Harness* harness) {
+    if (harness != nullptr) {
+        const auto have = [](int count) { return static_cast<size_t>(count); };
+        if (have(harness->sources()) != sources_.size() || have(harness->sinks()) != sinks_.size()) {
+            return "the device has " + std::to_string(sources_.size()) + " sources and " + std::to_string(sinks_.size()) + " sinks";
+        }
+        if (have(harness->paths()) < paths_.size()) return "the device reports on " + std::to_string(paths_.size()) + " paths";
+        if (meta_bytes_ > 0 && 4 * have(harness->meta_words()) != meta_bytes_) {
+            return "the device has " + std::to_string(meta_bytes_ / 4) + " words of metadata";
+        }
+        for (size_t i = 0; i < sources_.size(); ++i) sources_[i].source = &harness->source(static_cast<int>(i));
+        for (size_t i = 0; i < sinks_.size(); ++i) sinks_[i].sink = &harness->sink(static_cast<int>(i));
+        for (size_t i = 0; i < paths_.size(); ++i) paths_[i].path = &harness->path(static_cast<int>(i));
+    }
+    harness_ = harness;
+    return "";
+}
+
+// What the harness's ends see at the edge that comes; their answers wait in them until it is over.
+inline void Device::sample(int64_t cycle) {
+    for (SourcePort& port : sources_) {
+        port.changed = !*port.pins.valid || *port.pins.ready;
+        if (port.changed) port.source->edge(cycle, *port.pins.ready);
+    }
+    for (SinkPort& port : sinks_) {
+        const SinkPins& pins = port.pins;
+        if (*pins.valid) {
+            port.sink->beat(cycle, pins.data, *pins.keep, *pins.user, *pins.last, pins.meta);
+        } else {
+            port.sink->idle(cycle);
+        }
+    }
+    // The disposition first: a number that ends and begins in one cycle is two frames, and no frame ends as it begins.
+    for (PathPort& port : paths_) {
+        const PathPins& pins = port.pins;
+        if (*pins.disp_valid) port.path->disposition(cycle, *pins.disp_seq, *pins.disp_code, *pins.disp_queue);
+        if (*pins.entry_valid) port.path->entry(cycle, *pins.entry_seq);
+    }
+}
+
+void Device::sample_reset() {
+    if (!was_reset_) return;
+    for (SourcePort& port : sources_) {
+        if (*port.pins.ready) harness_->report().add(harness_->cycle(), "source " + port.source->name(), "tready is 1 in reset");
+    }
+    for (SinkPort& port : sinks_) {
+        if (*port.pins.valid) harness_->report().add(harness_->cycle(), "sink " + port.sink->name(), "tvalid is 1 in reset");
+    }
+}
+
+// Wide data is copied only with a beat, metadata only with a frame's first (and the noise behind it).
+inline void Device::show_source(SourcePort& port) const {
+    const Source& source = *port.source;
+    *port.pins.valid = source.valid();
+    if (!source.valid()) return;
+    const Beat& beat = source.beat();
+    std::memcpy(port.pins.data, beat.data.data(), BEAT_BYTES);
+    *port.pins.keep = static_cast<uint16_t>(beat.keep);
+    *port.pins.last = beat.last;
+    *port.pins.user = static_cast<uint16_t>(beat.user);
+    if (port.pins.meta != nullptr && (source.first() || source.second())) {
+        std::memcpy(port.pins.meta, beat.meta.data(), meta_bytes_);
+    }
+}
+
+inline void Device::show() {
+    for (SourcePort& port : sources_) {
+        if (port.changed) show_source(port);
+    }
+    for (SinkPort& port : sinks_) {
+        const Sink& sink = *port.sink;
+        *port.pins.ready = sink.ready() && !(sink.hold_last() && *port.pins.valid && *port.pins.last);
+    }
+}
+
+inline void Device::cycle() {
+    Model& model = *model_;
+    const bool reset = *model.pins.rst;
+    if (reset) {
+        sample_reset();
+    } else {
+        sample(harness_->cycle());
+    }
+    *model.pins.clk = 1;
+    model.eval();
+    if (reset) {
+        for (SourcePort& port : sources_) *port.pins.valid = 0;
+        for (SinkPort& port : sinks_) *port.pins.ready = 0;
+    } else {
+        show();
+    }
+    axil_.put();
+    *model.pins.rst = next_rst_;
+    *model.pins.clk = 0;
+    model.eval();
+    ++cycles_;
+    was_reset_ = reset;
+    if (reset) {
+        harness_->reset_cycle();
+    } else {
+        harness_->end_cycle();
+    }
+}
+
+uint32_t Device::events(uint32_t until) const {
+    uint32_t found = 0;
+    if ((until & DONE) != 0 && harness_->done()) found |= DONE;
+    if ((until & READY) != 0 && ready()) found |= READY;
+    return found;
+}
+
+uint32_t Device::run(int64_t cycles, uint32_t until) {
+    for (int64_t i = 0; i < cycles; ++i) {
+        cycle();
+        uint32_t found = events(until);
+        if (axil_.busy()) {
+            axil_.step();
+            if (!axil_.busy()) found |= ACCESS;
+        }
+        if (found != 0) return found;
+    }
+    return 0;
+}
+
+}  // namespace nicloop

@@ -1,0 +1,179 @@
+// A device that the harness drives without a simulator: a verilated model, its pins, and the loop that turns its clock.
+//
+// One cycle, as under the frame BFM: the streams are sampled as they stand, the clock rises, what the harness answers is
+// put, the clock falls. Between two calls the device stands just before the rising edge `harness.cycle()`; what is asked
+// for then (a reset, a register access) is on the pins after that edge, like a write of a cocotb test that was woken by it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness.hpp"
+
+namespace nicloop {
+
+// A stream into the device. meta: null where there is none; else it has Pins::meta_words words.
+struct SourcePins {
+    uint32_t* data;
+    uint16_t* keep;
+    uint8_t* valid;
+    const uint8_t* ready;
+    uint8_t* last;
+    uint16_t* user;
+    uint32_t* meta;
+};
+
+struct SinkPins {
+    const uint32_t* data;
+    const uint16_t* keep;
+    const uint8_t* valid;
+    uint8_t* ready;
+    const uint8_t* last;
+    const uint16_t* user;
+    const uint32_t* meta;
+};
+
+// What a device reports of the frames of a monitored path.
+struct PathPins {
+    const uint8_t* entry_valid;
+    const uint16_t* entry_seq;
+    const uint8_t* disp_valid;
+    const uint16_t* disp_seq;
+    const uint8_t* disp_code;
+    const uint8_t* disp_queue;
+};
+
+struct AxilPins {
+    uint32_t* awaddr;
+    uint8_t* awvalid;
+    const uint8_t* awready;
+    uint32_t* wdata;
+    uint8_t* wstrb;
+    uint8_t* wvalid;
+    const uint8_t* wready;
+    const uint8_t* bresp;
+    const uint8_t* bvalid;
+    uint8_t* bready;
+    uint32_t* araddr;
+    uint8_t* arvalid;
+    const uint8_t* arready;
+    const uint32_t* rdata;
+    const uint8_t* rresp;
+    const uint8_t* rvalid;
+    uint8_t* rready;
+};
+
+// Everything of a device that the loop touches; what a design lacks stays empty or null.
+struct Pins {
+    uint8_t* clk = nullptr;
+    uint8_t* rst = nullptr;
+    const uint8_t* ready = nullptr;  // after reset
+    int64_t period_ps = 4000;
+    int meta_words = 0;
+    std::vector<SourcePins> sources;
+    std::vector<SinkPins> sinks;
+    std::vector<PathPins> paths;
+    std::vector<AxilPins> axil;  // none or one
+};
+
+// A verilated model behind an interface; verilated.hpp makes one of any Vtop.
+class Model {
+public:
+    virtual ~Model() = default;
+    virtual void eval() = 0;
+    Pins pins;
+};
+
+// The binding file of a design defines this: a new model with its pins. Its registers start random, by `seed`.
+std::unique_ptr<Model> make_model(int seed);
+
+// AXI4-Lite master, an access at a time, with the manners (and so the cycles) of tb/targets/axil.py.
+class Axil {
+public:
+    enum State : int32_t { IDLE = 0, BUSY = 1, OKAY = 2, ERROR = 3, STUCK = 4 };
+
+    void connect(const AxilPins* pins);
+    void begin(bool write, uint32_t address, uint32_t data);
+    // Just before a rising edge: looks at what stands.
+    void step();
+    // After the edge.
+    void put() {
+        if (changed_) put_all();
+    }
+    bool busy() const { return state_ == BUSY; }
+    State state() const { return state_; }
+    uint32_t data() const { return data_; }
+
+private:
+    static constexpr int64_t PATIENCE = 1000;
+
+    bool shake();
+    void put_all();
+    void end(State state);
+
+    const AxilPins* pins_ = nullptr;
+    State state_ = IDLE;
+    bool write_ = false, answering_ = false, changed_ = false;
+    bool aw_ = false, w_ = false, b_ = false, ar_ = false, r_ = false;  // valids and readies that the master shows
+    uint32_t address_ = 0, write_data_ = 0, data_ = 0;
+    int64_t waited_ = 0;
+};
+
+class Device {
+public:
+    // Why run() came back before its cycles were over.
+    enum Event : uint32_t { DONE = 1, ACCESS = 2, READY = 4 };
+
+    explicit Device(int seed);
+
+    const Pins& pins() const { return model_->pins; }
+
+    // `harness` has the streams from now on; null: none. An empty text, or why it doesn't fit.
+    std::string bind(Harness* harness);
+
+    // Runs `cycles` cycles, or until one of the events in `until` holds; returns those that do. An access that has ended
+    // ends it too.
+    uint32_t run(int64_t cycles, uint32_t until);
+
+    void set_reset(bool level) { next_rst_ = level; }
+    bool ready() const { return pins().ready == nullptr || *pins().ready != 0; }
+    Axil& axil() { return axil_; }
+    // Rising edges since the device was made.
+    int64_t cycles() const { return cycles_; }
+
+private:
+    struct SourcePort {
+        SourcePins pins;
+        Source* source;
+        bool changed;
+    };
+    struct SinkPort {
+        SinkPins pins;
+        Sink* sink;
+    };
+    struct PathPort {
+        PathPins pins;
+        Path* path;
+    };
+
+    void cycle();
+    void sample(int64_t cycle);
+    void sample_reset();
+    void show();
+    void show_source(SourcePort& port) const;
+    uint32_t events(uint32_t until) const;
+
+    std::unique_ptr<Model> model_;
+    Harness* harness_ = nullptr;
+    std::vector<SourcePort> sources_;
+    std::vector<SinkPort> sinks_;
+    std::vector<PathPort> paths_;
+    Axil axil_;
+    size_t meta_bytes_ = 0;
+    bool next_rst_ = true, was_reset_ = false;
+    int64_t cycles_ = 0;
+};
+
+}  // namespace nicloop

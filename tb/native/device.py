@@ -1,0 +1,128 @@
+"""A verilated device with the harness in one shared library, behind ctypes. The GIL is free while it runs.
+
+library = load(build_native(design))          # tb.build; design.native: tb.native.DEVICE and the file of its pins
+device = Device(library, seed=1)
+harness = Harness([...], [...], {...}, lib=library)
+device.bind(harness)
+device.run(1_000_000, until=Event.DONE)
+"""
+
+from __future__ import annotations
+
+from ctypes import POINTER, byref, c_int32, c_int64, c_uint32, c_void_p
+from enum import IntEnum, IntFlag
+from pathlib import Path
+from typing import Any, ClassVar
+
+from tb.native.harness import Harness, Library
+
+__all__ = ["Access", "Device", "DeviceLibrary", "Event", "load"]
+
+
+class Event(IntFlag):
+    """What ends a run before its cycles are over."""
+
+    NONE = 0
+    DONE = 1
+    """Everything that was pushed is accounted for, or the watchdog fired."""
+    ACCESS = 2
+    """A register access has ended. It ends every run."""
+    READY = 4
+    """The device is ready."""
+
+
+class Access(IntEnum):
+    """State of a register access."""
+
+    NONE = 0
+    BUSY = 1
+    OKAY = 2
+    ERROR = 3
+    STUCK = 4
+
+
+class DeviceLibrary(Library):
+    """The C ABI of tb/native/device_api.hpp, beside that of the harness."""
+
+    VOID: ClassVar = {
+        **Library.VOID,
+        "device_destroy": (c_void_p,),
+        "device_reset": (c_void_p, c_int32),
+    }
+    FUNCTIONS: ClassVar = {
+        **Library.FUNCTIONS,
+        "device_create": (c_void_p, (c_int32,)),
+        "device_bind": (c_int32, (c_void_p, c_void_p)),
+        "device_run": (c_uint32, (c_void_p, c_int64, c_uint32)),
+        "device_cycles": (c_int64, (c_void_p,)),
+        "device_access": (c_int32, (c_void_p, c_int32, c_uint32, c_uint32)),
+        "device_ready": (c_int32, (c_void_p,)),
+        "device_access_state": (c_int32, (c_void_p,)),
+        "device_answer": (c_int32, (c_void_p, POINTER(c_uint32))),
+    }
+
+
+def load(path: Path) -> DeviceLibrary:
+    """The library that `tb.build.build_native` made. ImportError: it is another one."""
+    return DeviceLibrary(path)
+
+
+class Device:
+    """A model in reset. seed: of the registers that start random. It stands before a rising edge between two calls."""
+
+    def __init__(self, lib: DeviceLibrary, seed: int) -> None:
+        self._lib = lib
+        self._handle: int | None = lib.device_create(seed % 0x7FFFFFFF or 1)
+        self._harness: Harness | None = None
+
+    def close(self) -> None:
+        """Ends the model."""
+        if self._handle:
+            self._lib.device_destroy(self._handle)
+            self._handle = None
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            self.close()
+
+    def _call(self, name: str, *arguments: Any) -> Any:
+        return getattr(self._lib, f"device_{name}")(self._handle, *arguments)
+
+    def bind(self, harness: Harness) -> None:
+        """``harness`` has the streams from now on. ValueError: it has others than the device."""
+        if self._call("bind", harness.handle) < 0:
+            raise ValueError(self._lib.error())
+        self._harness = harness  # kept alive as long as the device steps it
+
+    def run(self, cycles: int, until: Event = Event.NONE) -> Event:
+        """Run ``cycles`` cycles, or until one of the events ``until`` holds; returns those that do."""
+        return Event(self._call("run", cycles, int(until)))
+
+    @property
+    def cycles(self) -> int:
+        """Rising edges since the device was made."""
+        return int(self._call("cycles"))
+
+    @property
+    def ready(self) -> bool:
+        """The device says that it is ready."""
+        return bool(self._call("ready"))
+
+    @property
+    def access_state(self) -> Access:
+        """State of the register access."""
+        return Access(self._call("access_state"))
+
+    def reset(self, level: bool) -> None:
+        """``rst`` after the edge that comes."""
+        self._call("reset", level)
+
+    def access(self, write: bool, address: int, data: int = 0) -> None:
+        """Begin a register access; it goes on while the device runs. ValueError: one is under way."""
+        if self._call("access", write, address, data) < 0:
+            raise ValueError(self._lib.error())
+
+    def answer(self) -> tuple[Access, int]:
+        """State of the access and what was read."""
+        data = c_uint32()
+        return Access(self._call("answer", byref(data))), data.value

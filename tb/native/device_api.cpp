@@ -1,0 +1,38 @@
+#include "device_api.hpp"
+
+#include "device.hpp"
+
+using nicloop::Device;
+using nicloop::Harness;
+using nicloop::fail;
+
+Device* nicloop_device_create(int32_t seed) { return new Device(seed); }
+
+void nicloop_device_destroy(Device* device) { delete device; }
+
+int32_t nicloop_device_bind(Device* device, Harness* harness) {
+    const std::string wrong = device->bind(harness);
+    return wrong.empty() ? 0 : fail(wrong);
+}
+
+uint32_t nicloop_device_run(Device* device, int64_t cycles, uint32_t until) { return device->run(cycles, until); }
+
+int64_t nicloop_device_cycles(Device* device) { return device->cycles(); }
+
+void nicloop_device_reset(Device* device, int32_t level) { device->set_reset(level != 0); }
+
+int32_t nicloop_device_ready(Device* device) { return device->ready(); }
+
+int32_t nicloop_device_access(Device* device, int32_t write, uint32_t address, uint32_t data) {
+    if (device->pins().axil.empty()) return fail("the device has no registers");
+    if (device->axil().busy()) return fail("an access is under way");
+    device->axil().begin(write != 0, address, data);
+    return 0;
+}
+
+int32_t nicloop_device_access_state(Device* device) { return device->axil().state(); }
+
+int32_t nicloop_device_answer(Device* device, uint32_t* data) {
+    *data = device->axil().data();
+    return device->axil().state();
+}

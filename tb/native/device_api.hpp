@@ -1,0 +1,25 @@
+// A device behind the C ABI of c_api.hpp, in the same shared library.
+#pragma once
+
+#include "c_api.hpp"
+
+namespace nicloop {
+class Device;
+}
+
+// Null: it can't be made, see nicloop_last_error().
+NICLOOP_API nicloop::Device* nicloop_device_create(int32_t seed);
+NICLOOP_API void nicloop_device_destroy(nicloop::Device* device);
+NICLOOP_API int32_t nicloop_device_bind(nicloop::Device* device, nicloop::Harness* harness);
+
+// device.hpp, Device::run; `until` and the result: bit 0 done, 1 an access ended, 2 ready.
+NICLOOP_API uint32_t nicloop_device_run(nicloop::Device* device, int64_t cycles, uint32_t until);
+NICLOOP_API int64_t nicloop_device_cycles(nicloop::Device* device);
+NICLOOP_API void nicloop_device_reset(nicloop::Device* device, int32_t level);
+
+NICLOOP_API int32_t nicloop_device_ready(nicloop::Device* device);
+
+// Begins a register access, -1: one is under way. Its state: 0 none yet, 1 under way, 2 okay, 3 error, 4 no answer.
+NICLOOP_API int32_t nicloop_device_access(nicloop::Device* device, int32_t write, uint32_t address, uint32_t data);
+NICLOOP_API int32_t nicloop_device_access_state(nicloop::Device* device);
+NICLOOP_API int32_t nicloop_device_answer(nicloop::Device* device, uint32_t* data);
