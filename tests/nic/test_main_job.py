@@ -466,6 +466,19 @@ def test_rtl_that_differs_gives_the_first_difference_a_command_and_a_waveform(
     again = nicloop("sim", kept, "--sim", sim, "--output", tmp_path / "again")
     assert again.exit_code == 1
     assert "rx frame 0: drop for want of room" in again.output
+    with zipfile.ZipFile(kept) as archive:
+        assert archive.getinfo("waves.fst").file_size > 1000
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    given = Path("given.zip")
+    given.write_bytes(kept.read_bytes())
+    rerun = nicloop("rerun", given, "--waves")
+    assert rerun.exit_code == 1, rerun.output
+    assert "on cocotb (icarus, agents), seed 1:" in rerun.output
+    assert f"still fails the same way: {load_failure(given).words[0]}" in rerun.output
+    assert "waveform: given.fst" in rerun.output
+    assert "look at: rx_disp_* of nic_port in cycle " in rerun.output
+    assert given.with_suffix(".fst").stat().st_size > 1000
 
 
 def test_captures_of_one_name_are_told_apart() -> None:
