@@ -16,6 +16,7 @@ from tb import toolchain
 from tb.build import BuildError
 from tb.parser.commands import parse
 from tb.replay.commands import sim
+from tb.replay.replay_command import replay
 from tb.replay.rerun import rerun
 from tb.targets.commands import run
 from tb.toolchain import ToolError
@@ -49,6 +50,7 @@ def doctor() -> None:
 
 app.command()(parse)
 app.command()(run)
+app.command()(replay)
 app.command()(rerun)
 app.command()(sim)
 

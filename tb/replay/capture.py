@@ -92,14 +92,20 @@ class CaptureReader:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.name = os.fspath(path)
+        self._source: Source | None = None
         self._format: Pcap | Pcapng | None = None
+
+    @property
+    def taken(self) -> int:
+        """Bytes of the file that were read until now, as they lie there."""
+        return self._source.taken if self._source is not None else 0
 
     @property
     def interfaces(self) -> Sequence[Interface]:
         return self._format.interfaces if self._format is not None else ()
 
     def __iter__(self) -> Iterator[Piece]:
-        source = Source(self.name)
+        source = self._source = Source(self.name)
         try:
             for _ in source.want(_SHOWN_BYTES):
                 yield Piece(Batch.empty())

@@ -136,6 +136,8 @@ class _Player:
             spent = self.target.now() - begin_ns
             outcome = _nothing(len(batch), round(spent / self.target.capabilities.clock_ns))
             at = getattr(error, "frame", None)
+            if isinstance(error, Stuck) and at is not None:
+                error.frame = int(carried[at])  # its place in the window
             ends = f"{type(error).__name__}: {error}"
             mismatches = [Mismatch(-1 if at is None else at, "the play", "an end of every frame", ends)]
         if len(batch) < len(window):

@@ -185,7 +185,8 @@ class _Parser:
                 address = fields[f"ip_{side}"]
                 upper, lower = (address[:, i] & mask == value for i, (value, mask) in enumerate((high, low)))
                 hits.append(upper & lower)
-            return (fields["l3_kind"] == kind) & _or(hits)
+            found: Bools = (fields["l3_kind"] == kind) & _or(hits)
+            return found
 
         return test
 

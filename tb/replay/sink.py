@@ -59,4 +59,4 @@ class Sink:
 
     def _unwritable(self, error: OSError | ValueError) -> CaptureError:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        return CaptureError(self.name, f"can't be written: {reason}")
+        return CaptureError("standard output" if self.name == "-" else self.name, f"can't be written: {reason}")

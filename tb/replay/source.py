@@ -28,13 +28,14 @@ _PACKED_BYTES = 1 << 15
 
 class Source:
     """What is at hand of a file's content: ``content`` starts at byte ``base`` of it. ``ended``: nothing more comes;
-    then ``problem`` says what is wrong with the packing (None: nothing). CaptureError: the file can't be opened or
-    read."""
+    then ``problem`` says what is wrong with the packing (None: nothing). ``taken``: bytes of the file that were read.
+    CaptureError: the file can't be opened or read."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.content = b""
         self.base = 0
+        self.taken = 0
         self.ended = False
         self.problem: str | None = None
         self._file = self._open()
@@ -85,6 +86,7 @@ class Source:
                 block = self._file.read1(BLOCK_BYTES)  # type: ignore[attr-defined]
                 if not block:
                     return
+                self.taken += len(block)
                 yield block
         except (OSError, ValueError) as error:
             raise self._unreadable(error) from error

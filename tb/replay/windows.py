@@ -24,7 +24,8 @@ class Windows:
     captures: name and path of each. port, edge: where frames enter, None: where the capture says, else port 0, wire.
     frames: by their number through all captures; wanted: by their headers. size: frames of a window, fewer in the last
     of a capture and where a pipe is idle. A window without a frame: a pipe is idle.
-    seen: frames that were read. errors: of captures that can't be read, or not to their end; the next one goes on.
+    seen: frames that were read; taken: bytes of the files. errors: of captures that can't be read, or not to their
+    end; the next one goes on.
     """
 
     captures: Sequence[tuple[str, str]]
@@ -34,6 +35,7 @@ class Windows:
     wanted: Filter | None = None
     size: int = WINDOW_FRAMES
     seen: int = 0
+    taken: int = 0
     errors: list[CaptureError] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Window]:
@@ -44,9 +46,11 @@ class Windows:
 
     def _chosen(self, name: str, path: str) -> Iterator[Window]:
         """The frames of one capture that are wanted, in windows of any size."""
-        before = self.seen
+        before, taken = self.seen, self.taken
+        reader = CaptureReader(path)
         try:
-            for piece in CaptureReader(path):
+            for piece in reader:
+                self.taken = taken + reader.taken
                 window = self._window(piece, name, self.seen, self.seen - before)
                 kept = part(window, self.frames.part(self.seen, len(window)))
                 self.seen += len(window)

@@ -1,7 +1,7 @@
 """The inside face of the cocotb target: one cocotb test that does the job in ``$NICLOOP_JOB/job.json``.
 
-A job is a scenario, the conformance suite with all scenarios, or a set of captures. What it gives is written beside the
-job file, where the process outside reads it.
+A job is a scenario, the conformance suite with all scenarios, a replay, or a set of captures. What it gives is written
+beside the job file, where the process outside reads it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from cocotb.handle import HierarchyObject
 
 from models.config import NicConfig
 from tb.replay.play import play_job
+from tb.replay.run import replay_job
 from tb.scenarios import REGISTRY, find
 from tb.targets.agents import AgentsEngine
 from tb.targets.bfm import BfmEngine
@@ -50,5 +51,7 @@ async def job(dut: HierarchyObject) -> None:
             result = await judge(scenario, target, {}, task["seed"], config)
             results[f"scenario {name}"] = "" if result.status == "passed" else f"{result.status}: {result.message}"
         (folder / "result.json").write_text(json.dumps(results))
+    elif task["kind"] == "replay":
+        await replay_job(target, task, folder)
     else:
         await play_job(target, task, config, folder)

@@ -1,0 +1,67 @@
+"""``--out``: what came out of the port, as a capture with the times of the simulation and a comment a frame."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import numpy as np
+
+from tb.replay.records import difference
+from tb.replay.statistics import code_name, disposition_name
+from tb.replay.window import Judged
+from tb.replay.writer import PcapngWriter
+
+__all__ = ["OutCapture"]
+
+_FIRST_REASON = 16
+_MOST_COMMENT = 1000
+
+
+class OutCapture:
+    """A listener that writes the frames that came out, in the order of the outcomes, so that a frame's number in the
+    file is the one that records name. "-": to standard output. CaptureError: it can't be written.
+
+    Times are ns of simulated time, from its start; the interface says at which port and edge a frame came out.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], clock_ns: float) -> None:
+        self._writer = PcapngWriter(path)
+        self._clock_ns = clock_ns
+
+    def take(self, judged: Judged) -> None:
+        outcome = judged.outcome
+        source = outcome.source
+        known = source >= 0
+        time_ns = outcome.frames.time_ns.copy()
+        time_ns[known] = judged.begin_ns + outcome.first_out[source[known]] * self._clock_ns
+        self._writer.write(replace(outcome.frames, time_ns=np.maximum(time_ns, 0)), _comments(judged, self._clock_ns))
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+def _comments(judged: Judged, clock_ns: float) -> list[str]:
+    """The comment of each frame out: where it comes from, what became of it, latency, verdict."""
+    window, outcome = judged.window, judged.outcome
+    differences: dict[int, list[str]] = {}
+    for mismatch in judged.mismatches:
+        differences.setdefault(mismatch.frame, []).append(difference(mismatch))
+    comments = []
+    for source in outcome.source.tolist():
+        if source < 0:
+            comments.append("made by the port: of no input frame")
+            continue
+        frame, code, latency = int(window.frame[source]), int(outcome.code[source]), int(outcome.latency_cycles[source])
+        words = [
+            f"input {window.index[source]} ({window.capture}: frame {frame}, in Wireshark {frame + 1})",
+            disposition_name(code) or "its end was not reported",
+        ]
+        if code >= _FIRST_REASON:
+            words.append(f"reason {code_name(code)}")
+        if latency >= 0:
+            words.append(f"latency {latency} cycles, {latency * clock_ns:g} ns")
+        found = differences.get(source)
+        words.append("as the model says" if found is None else f"MISMATCH: {'; '.join(found)}")
+        comments.append("; ".join(words)[:_MOST_COMMENT])
+    return comments

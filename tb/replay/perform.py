@@ -1,0 +1,169 @@
+"""A replay as a task: plain data that says what is played and what is written, and the coroutine that does it.
+
+The same coroutine runs in this process (targets native and model) and inside the simulator (cocotb), where the task
+comes as a file and what it gives goes back as one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from models.config import NicConfig
+from models.frames import Edge
+from tb.replay.failure import Context, reproduce
+from tb.replay.out import OutCapture
+from tb.replay.pace import offered
+from tb.replay.packed import Origin
+from tb.replay.records import Records
+from tb.replay.replay import Failed, replay
+from tb.replay.select import Filter, FrameRange
+from tb.replay.statistics import Statistics
+from tb.replay.window import WINDOW_FRAMES, Judged, Listener, Window
+from tb.replay.windows import Windows
+from tb.targets.base import Target
+
+__all__ = ["DIRECTIONS", "Performed", "Task", "perform"]
+
+DIRECTIONS = {"rx": Edge.WIRE, "tx": Edge.HOST}
+"""The edge at which frames of a direction enter."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to replay; as JSON takes it.
+
+    captures: name and path of each. config: TOML. port, direction: None: as the capture says. frames, wanted: the texts
+    of a range and a filter, "": all. records, out: paths, "-": standard output, "": none. failures: folder where a
+    failure is packed, "": nowhere; origin: the fields of its `Origin`.
+    """
+
+    captures: list[list[str]]
+    config: str = ""
+    port: int | None = None
+    direction: str | None = None
+    frames: str = ""
+    wanted: str = ""
+    pace: str = "asap"
+    window: int = WINDOW_FRAMES
+    keep_going: bool = False
+    records: str = ""
+    out: str = ""
+    failures: str = ""
+    origin: dict[str, Any] = field(default_factory=dict)
+
+    def windows(self) -> Windows:
+        """Its frames. SelectError: a range or filter that can't be understood."""
+        return Windows(
+            [(name, path) for name, path in self.captures],
+            port=self.port,
+            edge=None if self.direction is None else DIRECTIONS[self.direction],
+            frames=FrameRange.parse(self.frames) if self.frames else FrameRange(),
+            wanted=Filter.parse(self.wanted) if self.wanted else None,
+            size=self.window,
+        )
+
+
+@dataclass(frozen=True)
+class Performed:
+    """What a replay gave; as JSON takes it.
+
+    seen: frames that the captures hold, as far as they were read. figures: of `Statistics`. stopped: it ended with a
+    window that failed; interrupted: since it was told to; error, unwritten: as of `Ended`. unread: captures that can't
+    be read, or not to their end. failure: the file of a packed failure, "": none. cpu_s, wall_s: from the first frame
+    to the last.
+    """
+
+    seen: int
+    figures: dict[str, Any]
+    stopped: bool
+    interrupted: bool
+    error: str
+    unwritten: str
+    unread: list[str]
+    failure: str
+    cpu_s: float
+    wall_s: float
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class _Progress:
+    """A listener that tells how far the replay is: frames, cycles, bytes of the captures. cpu_s, wall_s: what it
+    took, once it is closed."""
+
+    def __init__(self, windows: Windows, tell: Callable[[int, int, int], None]) -> None:
+        self._windows, self._tell = windows, tell
+        self._frames = self._cycles = 0
+        self._begin, self._spent = time.monotonic(), time.process_time()
+        self.cpu_s = self.wall_s = 0.0
+
+    def take(self, judged: Judged) -> None:
+        self._frames += len(judged.window)
+        self._cycles += judged.outcome.cycles
+        self._tell(self._frames, self._cycles, self._windows.taken)
+
+    def close(self) -> None:
+        self.wall_s = round(time.monotonic() - self._begin, 3)
+        self.cpu_s = round(time.process_time() - self._spent, 3)
+
+
+async def perform(
+    target: Target,
+    task: Task,
+    *,
+    tell: Callable[[int, int, int], None] = lambda *_: None,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> Performed:
+    """Replay a task. ``tell`` takes frames, cycles and bytes so far; ``interrupted`` is asked before each window.
+
+    CaptureError: an output can't be opened. Unsupported: a frame is of a port that the target lacks.
+    """
+    config = NicConfig.parse(task.config)
+    clock_ns = target.capabilities.clock_ns
+    windows, statistics = task.windows(), Statistics(clock_ns)
+    progress = _Progress(windows, tell)
+    listeners: list[Listener] = [statistics, progress]
+    if task.records:
+        listeners.append(Records(task.records, clock_ns))
+    if task.out:
+        listeners.append(OutCapture(task.out, clock_ns))
+
+    async def pack(failed: Failed) -> str:
+        if interrupted():
+            return ""
+        context = Context(Path(task.failures), Origin(**task.origin), before=failed.before)
+        return str((await reproduce(target, failed.judged, config, context, failed.error)).path)
+
+    ended = await replay(
+        target,
+        _until(offered(windows, task.pace), interrupted),
+        config,
+        listeners,
+        keep_going=task.keep_going,
+        on_failure=pack if task.failures else None,
+    )
+    return Performed(
+        seen=windows.seen,
+        figures=statistics.figures(),
+        stopped=ended.stopped,
+        interrupted=interrupted(),
+        error=ended.error,
+        unwritten=ended.unwritten,
+        unread=[str(error) for error in windows.errors],
+        failure=ended.failure or "",
+        cpu_s=progress.cpu_s,
+        wall_s=progress.wall_s,
+    )
+
+
+def _until(windows: Iterable[Window], interrupted: Callable[[], bool]) -> Iterator[Window]:
+    """The windows, up to where the replay is told to end."""
+    for window in windows:
+        if interrupted():
+            return
+        yield window

@@ -1,0 +1,172 @@
+"""A replay on a target by name: in this process, or in a simulator that is started for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any, BinaryIO
+
+from tb.build import build
+from tb.nic.designs import port_design
+from tb.replay.capture import CaptureError
+from tb.replay.perform import Performed, Task, perform
+from tb.replay.show import Tell, watched
+from tb.targets.base import Target, Unsupported
+from tb.targets.launch import job_folder, launch_job
+from tb.targets.model import ModelTarget
+from tb.targets.native import NativeTarget
+from tb.toolchain import SIM_BUILD
+
+__all__ = ["How", "Interrupt", "play", "replay_job"]
+
+_MOST_S = 7 * 24 * 3600
+"""Longest replay in a simulator."""
+_RESULT, _PROGRESS, _STOP = "result.json", "progress.json", "stop"
+
+
+@dataclass(frozen=True)
+class How:
+    """On what a replay runs. engine: "" unless the target is cocotb."""
+
+    target: str
+    sim: str = ""
+    engine: str = ""
+    seed: int = 1
+    waves: bool = False
+
+
+class Interrupt:
+    """Within it the first Ctrl-C only asks for an end, ``asked``; the second one is a KeyboardInterrupt."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._tell: list[Callable[[], None]] = []
+
+    def when_asked(self, act: Callable[[], None]) -> None:
+        """Do this when the end is asked for."""
+        self._tell.append(act)
+
+    def __enter__(self) -> Interrupt:
+        self._before = signal.signal(signal.SIGINT, self._handle)
+        return self
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+        for act in self._tell:
+            act()
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+
+def play(task: Task, how: How, tell: Tell) -> tuple[Performed, Path | None]:
+    """Do a task; also the waveform, where there is one.
+
+    CaptureError: an output can't be opened. Unsupported: a frame is of a port that the target lacks. BuildError,
+    ToolError, SimulationFailed: of a target that is built.
+    """
+    if how.target == "cocotb":
+        return _in_simulator(task, how, tell)
+    target = NativeTarget(how.seed) if how.target == "native" else ModelTarget()
+    with Interrupt() as interrupt:
+        return asyncio.run(_here(target, task, tell, interrupt)), None
+
+
+async def _here(target: NativeTarget | ModelTarget, task: Task, tell: Tell, interrupt: Interrupt) -> Performed:
+    if isinstance(target, NativeTarget):
+        await target.start()
+    return await perform(target, task, tell=tell, interrupted=lambda: interrupt.asked)
+
+
+# -- in a simulator ----------------------------------------------------------------------------------------------------
+
+
+def _in_simulator(task: Task, how: How, tell: Tell) -> tuple[Performed, Path | None]:
+    build(port_design(how.engine), how.sim, "fast", how.waves)  # before Ctrl-C only asks for an end
+    with _spooled(task) as files, Interrupt() as interrupt:
+        job = asdict(files)
+        options: dict[str, Any] = {"sim": how.sim, "engine": how.engine, "seed": how.seed}
+        folder = job_folder("replay", job, **options)
+        interrupt.when_asked(lambda: (folder / _STOP).touch())
+        with watched(lambda: _read_progress(folder), tell):
+            run, _ = launch_job("replay", job, **options, waves=how.waves, timeout_s=_MOST_S)
+        if not (folder / _RESULT).exists():
+            run.check()
+        result = json.loads((folder / _RESULT).read_text())
+        if "refused" in result:
+            kind = Unsupported if result["kind"] == "Unsupported" else _Refused
+            raise kind(result["refused"])
+        waves = next((path for path in run.folder.glob("waves.*") if path.stat().st_size), None)
+        return Performed(**result), waves
+
+
+class _Refused(CaptureError):
+    """An error of an output that came as text from another process."""
+
+    def __init__(self, text: str) -> None:
+        Exception.__init__(self, text)
+
+
+@contextmanager
+def _spooled(task: Task) -> Any:
+    """The task with files in place of standard input and output, which a simulator has not."""
+    SIM_BUILD.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=SIM_BUILD, prefix="replay-") as name:
+        folder = Path(name)
+        captures = []
+        for called, path in task.captures:
+            if path == "-":
+                path = str(folder / "stdin")
+                with Path(path).open("wb") as file:
+                    shutil.copyfileobj(sys.stdin.buffer, file)
+            captures.append([called, path])
+        records = str(folder / "records") if task.records == "-" else task.records
+        out = str(folder / "out") if task.out == "-" else task.out
+        yield replace(task, captures=captures, records=records, out=out)
+        for given, path in ((task.records, records), (task.out, out)):
+            if given == "-" and Path(path).exists():
+                with Path(path).open("rb") as written:
+                    _to_stdout(written)
+
+
+def _to_stdout(file: BinaryIO) -> None:
+    try:
+        shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        raise CaptureError("-", f"can't be written: {error.strerror}") from error
+
+
+def _read_progress(folder: Path) -> tuple[int, int, int] | None:
+    with suppress(OSError, ValueError):
+        frames, cycles, taken = json.loads((folder / _PROGRESS).read_text())
+        return frames, cycles, taken
+    return None
+
+
+async def replay_job(target: Target, job: dict[str, Any], folder: Path) -> None:
+    """The inside of it: the task in ``job``; progress, the request to end and the result are files in ``folder``."""
+    task = Task(**{name: job[name] for name in Task.__dataclass_fields__})
+
+    def tell(frames: int, cycles: int, taken: int) -> None:
+        (folder / f"{_PROGRESS}.new").write_text(json.dumps([frames, cycles, taken]))
+        (folder / f"{_PROGRESS}.new").replace(folder / _PROGRESS)
+
+    try:
+        performed = await perform(target, task, tell=tell, interrupted=(folder / _STOP).exists)
+    except (CaptureError, Unsupported) as error:
+        result = {"refused": str(error), "kind": type(error).__name__}
+    else:
+        result = performed.to_json()
+    (folder / _RESULT).write_text(json.dumps(result))

@@ -1,0 +1,194 @@
+"""What a person sees of a replay in the terminal: progress while it runs, the table, the first mismatches in words."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from tb.replay.perform import Performed
+from tb.report.table import PLAIN_WIDTH
+
+__all__ = ["EXPLAINED", "progress", "show", "stream"]
+
+EXPLAINED = 5
+"""Frames that differ which are told in words."""
+_DIFFERENCES = 3
+"""Differences of each."""
+
+Tell = Callable[[int, int, int], None]
+
+
+def stream(file: TextIO) -> Console:
+    """A terminal, or a plain stream of fixed width where output is piped."""
+    if file.isatty():
+        return Console(file=file)
+    return Console(file=file, width=PLAIN_WIDTH, no_color=True, highlight=False, emoji=False)
+
+
+# -- progress ----------------------------------------------------------------------------------------------------------
+
+
+class _Rate(ProgressColumn):
+    """Frames and cycles a second, over the whole replay."""
+
+    def render(self, task: Task) -> Text:
+        frames, cycles, elapsed = task.fields["frames"], task.fields["cycles"], task.elapsed or 0
+        if not elapsed or not frames:
+            return Text("")
+        return Text(f"{frames:,} frames, {_scaled(frames / elapsed)} frames/s, {_scaled(cycles / elapsed)} cycles/s")
+
+
+@contextmanager
+def progress(total: int | None) -> Iterator[Tell]:
+    """A bar on standard error while a replay runs, where a person looks there; gives what is told of it.
+
+    total: bytes of the captures, None: unknown.
+    """
+    out = stream(sys.stderr)
+    if not out.is_terminal:
+        yield lambda *_: None
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), _Rate(), TimeElapsedColumn())
+    with Progress(*columns, console=out, transient=True) as bar:
+        task = bar.add_task("replaying", total=total, frames=0, cycles=0)
+
+        def tell(frames: int, cycles: int, taken: int) -> None:
+            bar.update(task, completed=taken, frames=frames, cycles=cycles)
+
+        yield tell
+
+
+@contextmanager
+def watched(read: Callable[[], tuple[int, int, int] | None], tell: Tell) -> Iterator[None]:
+    """Tell what ``read`` finds, some times a second, while something else runs."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(0.2):
+            found = read()
+            if found is not None:
+                tell(*found)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watcher.join()
+
+
+# -- the table ---------------------------------------------------------------------------------------------------------
+
+
+def show(out: Console, title: str, performed: Performed) -> None:
+    """The table, and the first frames that differ."""
+    out.print(_table(title, performed))
+    _explain(out, performed)
+
+
+def _table(title: str, performed: Performed) -> Table:
+    figures = performed.figures
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, show_header=False)
+    table.add_column("figure", no_wrap=True)
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("more", overflow="fold")
+    for row in (*_frames(figures), *_directions(figures), *_speed(performed)):
+        table.add_row(*row)
+    return table
+
+
+def _frames(figures: Mapping[str, Any]) -> Iterator[tuple[str, str, str | Text]]:
+    by, accounting = figures["dispositions"], figures["accounting"]
+    marks = [f"{figures[name]:,} {words}" for name, words in (("snapped", "snapped"), ("empty", "without a byte"))
+             if figures[name]]  # fmt: skip
+    yield "frames in", f"{figures['frames']:,}", ", ".join(marks)
+    yield "delivered", f"{by['delivered']:,}", ""
+    yield "consumed", f"{by['consumed']:,}", ""
+    yield "dropped", f"{by['dropped']:,}", ", ".join(f"{code} {count:,}" for code, count in figures["drops"].items())
+    if by["unreported"]:
+        yield "without a report", f"{by['unreported']:,}", ""
+    yield (
+        "sum",
+        "closed" if accounting["closed"] else "open",
+        Text(_sum(accounting), "" if accounting["closed"] else "red"),
+    )
+    wrong = figures["mismatches"]["frames"] + figures["mismatches"]["port"]
+    of_port = f"{figures['mismatches']['port']:,} of no frame" if figures["mismatches"]["port"] else ""
+    yield "mismatches", f"{wrong:,}", Text(of_port, "red")
+
+
+def _sum(accounting: Mapping[str, Any]) -> str:
+    """The accounting sum in words; what is nought is left out, but for the three that it always has."""
+    came = [("in", "frames_in"), ("generated", "generated"), ("copies", "copies")]
+    went = [("out", "frames_out"), ("consumed", "consumed"), ("dropped", "dropped"), ("unreported", "unreported")]
+    always = ("frames_in", "frames_out", "consumed", "dropped")
+    left, right = (
+        " + ".join(f"{accounting[key]:,} {word}" for word, key in side if key in always or accounting[key])
+        for side in (came, went)
+    )
+    return f"{left} {'=' if accounting['closed'] else '≠'} {right}"
+
+
+def _directions(figures: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    for way, numbers in figures["directions"].items():
+        latency = numbers["latency"]
+        if latency is None:
+            continue
+        cycles = [latency[name] for name in ("min", "median", "max")]
+        ns = "/".join(f"{value * figures['clock_ns']:g}" for value in cycles)
+        yield f"{way} latency", "/".join(f"{value:g}" for value in cycles), f"cycles, min/median/max; {ns} ns"
+        yield (
+            f"{way} share of 25G",
+            f"{numbers['share']:.0%}",
+            f"{numbers['gbps']:.2f} Gb/s out, with preamble, FCS, gap",
+        )
+
+
+def _speed(performed: Performed) -> Iterator[tuple[str, str, str]]:
+    figures, cpu = performed.figures, performed.cpu_s
+    a_second = f"{_scaled(figures['cycles'] / cpu)} a CPU second" if cpu else ""
+    yield "cycles", f"{figures['cycles']:,}", a_second
+    frames = f"{_scaled(figures['frames'] / cpu)} frames a CPU second" if cpu else ""
+    yield "CPU time", f"{cpu:.2f} s", frames
+
+
+def _scaled(value: float) -> str:
+    for factor, unit in ((1e6, "M"), (1e3, "k")):
+        if value >= factor:
+            return f"{value / factor:.3g}{unit}"
+    return f"{value:.3g}"
+
+
+def _explain(out: Console, performed: Performed) -> None:
+    found = performed.figures["mismatches"]
+    for kept in found["kept"][:EXPLAINED]:
+        where = f"frame {kept['index']} ({kept['capture']}: frame {kept['frame']}, in Wireshark {kept['frame'] + 1})"
+        _print(out, f"{where}, {kept['direction']}, {kept['length']} bytes:", "bold red")
+        _differences(out, kept["differences"], kept["differences_in_all"])
+    if found["frames"] > EXPLAINED:
+        _print(out, f"and {found['frames'] - EXPLAINED:,} more frames that differ", "bold red")
+    if found["port_kept"]:
+        _print(out, "of no frame in particular:", "bold red")
+        _differences(out, found["port_kept"], found["port"])
+
+
+def _differences(out: Console, differences: Sequence[Mapping[str, Any]], in_all: int) -> None:
+    for one in differences[:_DIFFERENCES]:
+        when = "" if one["cycle"] is None else f" (cycle {one['cycle']})"
+        _print(out, f"  {one['what']}: expected {one['expected']}, got {one['got']}{when}")
+    if in_all > _DIFFERENCES:
+        _print(out, f"  and {in_all - _DIFFERENCES:,} more")
+
+
+def _print(out: Console, text: str, style: str = "") -> None:
+    out.print(text, style=style, markup=False, soft_wrap=True)
