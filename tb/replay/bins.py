@@ -102,16 +102,18 @@ class Timeline:
         self.step_ns = step_ns
 
     def add(self, line: int, begin: NDArray[np.float64], end: NDArray[np.float64], amount: Int64) -> None:
-        """Amounts that flow evenly from their begin to their end, in ns; none begins before the one before it ends."""
+        """Amounts that flow evenly from their begin to their end, in ns, each behind the one before: where one begins
+        earlier, what is left of its time counts."""
         if not len(begin):
             return
+        times = np.maximum.accumulate(np.column_stack([begin, end]).ravel())
         bins = len(self.amounts)
-        while end[-1] > bins * self.step_ns:
+        while times[-1] > bins * self.step_ns:
             self.amounts = _halved(self.amounts)
             self.step_ns *= 2
         total = np.cumsum(amount)
-        times, flown = np.column_stack([begin, end]).ravel(), np.column_stack([total - amount, total]).ravel()
-        first, last = int(begin[0] // self.step_ns), min(int(end[-1] // self.step_ns) + 1, bins)
+        flown = np.column_stack([total - amount, total]).ravel()
+        first, last = int(times[0] // self.step_ns), min(int(times[-1] // self.step_ns) + 1, bins)
         edges = np.arange(first, last + 1) * float(self.step_ns)
         self.amounts[first:last, line] += np.diff(np.interp(edges, times, flown))
 

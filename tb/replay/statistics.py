@@ -194,8 +194,8 @@ class Statistics:
             order = np.argsort(begin, kind="stable")
             self._timeline.add(
                 direction.line,
-                start_ns + np.maximum.accumulate(begin[order]) * self.clock_ns,
-                start_ns + np.maximum.accumulate(end[order]) * self.clock_ns,
+                start_ns + begin[order] * self.clock_ns,
+                start_ns + end[order] * self.clock_ns,
                 out_lengths[chosen[order]] + WIRE_OVERHEAD,
             )
 

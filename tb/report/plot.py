@@ -29,7 +29,7 @@ WIDTH, HEIGHT = 1000, 220
 """Of a plot's own coordinates; the height is also that on the page, in pixels."""
 _MOST_BARS = 80
 _MOST_POINTS = 200
-_COLUMNS, _ROWS = 64, 56
+_COLUMNS, _ROWS = 64, 72
 
 
 def round_step(span: float, most: int, *, least: float = 0.0) -> float:
