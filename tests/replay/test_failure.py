@@ -26,10 +26,12 @@ from typer.testing import CliRunner, Result
 
 from models.config import NicConfig
 from models.frames import Batch, Edge, Int64, Outcome
+from models.nic import Mismatch
 from tb.cli import app
 from tb.replay import rerun as rerun_module
 from tb.replay.capture import CaptureError, read_capture
 from tb.replay.failure import Context, Failure, reproduce
+from tb.replay.item import Item, Verdict
 from tb.replay.packed import (
     SCHEMA,
     FailureError,
@@ -451,3 +453,23 @@ def test_frames_without_a_byte_are_never_offered_again(tmp_path: Path) -> None:
     assert packed.item.numbers.tolist() == [2]
     assert packed.window is not None
     assert packed.window.numbers.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("edge", "what", "signals"),
+    [
+        (Edge.WIRE, "byte 3", "m_axis_host_tdata"),
+        (Edge.HOST, "length", "m_axis_wire_tlast"),
+        (Edge.WIRE, "meta.vlan", "m_axis_host_meta"),
+        (Edge.HOST, "code", "tx_disp_*"),
+        (Edge.WIRE, "first_in (it never entered)", "s_axis_wire_*"),
+        (Edge.WIRE, "first_out", "m_axis_host_*"),
+        (None, "counter rx_frames_in", "s_axil_araddr and s_axil_rdata"),
+    ],
+)
+def test_where_to_look_is_said_by_signal_cycle_and_time(edge: Edge | None, what: str, signals: str) -> None:
+    frames = Batch.of([bytes(60), bytes(60)], edge=edge if edge is not None else Edge.WIRE)
+    mismatch = Mismatch(-1 if edge is None else 1, what, 1, 2, 25)
+    verdict = Verdict(frames, None, [mismatch], begin_ns=4000)
+    item = Item("x", frames, {}, 2)
+    assert verdict.look(item) == f"{signals} of nic_port in cycle 25 of the play, at 4100 ns"
