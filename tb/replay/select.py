@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.frames import Batch
+from models.meta import Code
 from models.parser import L3Kind, L4Kind
 from tb.replay.fields import Columns, header_fields
 
@@ -170,7 +171,9 @@ class _Parser:
         word = self._next("an address")
         if _MAC.fullmatch(word):
             mac = int(re.sub("[:-]", "", word), 16)
-            return lambda fields: _or([fields[f"{side}_mac"] == mac for side in sides])
+            return lambda fields: (
+                (fields["parse_code"] != Code.L2_TRUNCATED) & _or([fields[f"{side}_mac"] == mac for side in sides])
+            )
         try:
             network = ipaddress.ip_network(word, strict=False)
         except ValueError:
