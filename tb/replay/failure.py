@@ -11,12 +11,11 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from models.config import NicConfig
-from tb.replay.item import Failing, Item, Verdict, play_once
+from tb.replay.item import Failing, Item, Saves, Verdict, play_once
 from tb.replay.packed import Origin, write_failure
 from tb.replay.shrink import shrink
 from tb.replay.window import Judged
@@ -87,7 +86,8 @@ async def reproduce(
     words = f"{len(failing.item.frames)} frames after {failing.tries} tries"
     words += "" if failing.item.state is None else ", from a saved state"
     context.say(words if failing.reproduced else f"it does not fail again ({failing.tries} tries)")
-    return Failure(write_failure(context.folder, failing, config, context.origin), failing)
+    origin = replace(context.origin, build=target.build) if isinstance(target, Saves) else context.origin
+    return Failure(write_failure(context.folder, failing, config, origin), failing)
 
 
 class _Search:
@@ -137,7 +137,8 @@ class _Search:
 
     async def _from_state(self, frames: list[int]) -> tuple[Item, list[int]] | None:
         """The same from a state that is saved before the tail. None: they don't fail, or no state can be saved."""
-        if self.context.snapshot is None:
+        saver = self.target
+        if self.context.snapshot is None or not isinstance(saver, Saves):
             return None
         self.context.say("it does not fail from a reset; trying from the state of the device")
         start = replace(self.whole, state=self.context.snapshot, before=self.context.before)
@@ -148,7 +149,6 @@ class _Search:
                 led = await self._play(start.part(ahead))
                 if led.failed or led.outcome is None:
                     continue
-                saver: Any = self.target
                 item = replace(item, state=saver.snapshot(), before=led.outcome.counters)
             if (await self._play(item)).failed:
                 return item, tail

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -12,11 +12,23 @@ from models.config import NicConfig
 from models.frames import Batch, Edge, Int64, Outcome
 from models.nic import Mismatch
 from tb.replay.pace import line_rate
-from tb.targets.base import Fault, FaultKind, Target, TargetError
+from tb.targets.base import Fault, FaultKind, Target, TargetError, Unsupported
 from tb.targets.engine import CLOCK_NS, DIRECTIONS
 from tb.targets.outcome import compare
 
-__all__ = ["Failing", "Item", "Verdict", "play_once"]
+__all__ = ["Failing", "Item", "Saves", "Verdict", "play_once"]
+
+
+@runtime_checkable
+class Saves(Protocol):
+    """A target that can save the state of its device between two plays (`tb.targets.native.NativeTarget`)."""
+
+    build: str
+    """What a saved state fits."""
+
+    def snapshot(self) -> bytes: ...
+
+    def restore(self, snapshot: bytes) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -171,12 +183,13 @@ def _signals(what: str, edge: Edge | None) -> str:
 
 
 async def play_once(target: Target, item: Item, config: NicConfig) -> Verdict:
-    """Reset, program, bring into the item's state, play, compare. ValueError: the state doesn't fit the device."""
+    """Reset, program, bring into the item's state, play, compare. TargetError: the target can't take the state."""
     config = item.config or config
     await target.configure(config)
     if item.state is not None:
-        restorer: Any = target
-        restorer.restore(item.state)
+        if not isinstance(target, Saves):
+            raise Unsupported("this target can't start from a saved state")
+        target.restore(item.state)
     if FaultKind.BACK_PRESSURE in target.capabilities.faults:
         for edge, profile in item.profiles.items():
             await target.inject(Fault.back_pressure(edge, profile))

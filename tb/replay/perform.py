@@ -136,7 +136,7 @@ async def perform(
     async def pack(failed: Failed) -> str:
         if interrupted():
             return ""
-        context = Context(Path(task.failures), Origin(**task.origin), before=failed.before)
+        context = Context(Path(task.failures), Origin(**task.origin), before=failed.before, snapshot=failed.snapshot)
         return str((await reproduce(target, failed.judged, config, context, failed.error)).path)
 
     ended = await replay(

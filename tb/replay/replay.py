@@ -13,6 +13,7 @@ from models.frames import Batch, Outcome
 from models.meta import Code
 from models.nic import Mismatch, NicPortModel
 from tb.replay.capture import CaptureError
+from tb.replay.item import Saves
 from tb.replay.window import Judged, Listener, Window
 from tb.targets.base import ProtocolError, Stuck, Target, TargetError, Unsupported
 
@@ -22,11 +23,12 @@ __all__ = ["Ended", "Failed", "replay"]
 @dataclass(frozen=True)
 class Failed:
     """The first window that failed: what it gave, the error that ended its play (None: only mismatches), and the
-    counters of the device before it."""
+    counters and the state of the device before it (None: the target saves none)."""
 
     judged: Judged
     error: TargetError | None
     before: Mapping[str, int]
+    snapshot: bytes | None = field(default=None, repr=False)
 
 
 @dataclass
@@ -70,11 +72,12 @@ async def replay(
             if not len(window):
                 continue
             before = player.before
+            snapshot = target.snapshot() if on_failure is not None and isinstance(target, Saves) else None
             judged, error = await player.play(window)
             ended.windows += 1
             ended.frames += len(window)
             if ended.failed is None and (judged.mismatches or error is not None):
-                ended.failed = Failed(judged, error, before)
+                ended.failed = Failed(judged, error, before, snapshot)
             ended.error = _words(judged, error) if error is not None else ""
             _tell(listeners, judged, ended)
             ended.stopped = error is not None or (bool(judged.mismatches) and not keep_going)

@@ -56,7 +56,7 @@ COMMAND = "nicloop replay field.pcapng --target model"
 class WrongTarget(ModelTarget):
     """A device that flips a byte in each frame out that ``hits`` names: ``hits(frames, number of the first)``."""
 
-    saves = True
+    build = "b"
 
     def __init__(self, hits: Callable[[Batch, int], Int64]) -> None:
         self.hits, self.seen = hits, 0
@@ -120,7 +120,7 @@ def found(hits: Callable[[Batch, int], Int64], folder: Path, *, saves: bool = Tr
             state = target.snapshot() if saves else None
             outcome = await target.play(window.batch)
             if mismatches := compare(config, window.batch, outcome, before or None):
-                origin = Origin(COMMAND, "model", "verilator", "bfm", 1, "asap", build="b")
+                origin = Origin(COMMAND, "model", "verilator", "bfm", 1, "asap")
                 context = Context(folder, origin, before, state, tries, say=lambda text: None)
                 return await reproduce(target, Judged(window, outcome, mismatches, 0, 0), config, context)
             before = outcome.counters
