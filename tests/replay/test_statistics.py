@@ -60,7 +60,7 @@ def windows(draw: st.DrawFn) -> list[Judged]:
             [bytes(size) for size in length], edge=edge, flags=[FLAG_SNAPPED if cut else 0 for cut in snapped]
         )
         outcome = Outcome(
-            frames=Batch.of([bytes(length[i]) if i >= 0 else bytes(64) for i in source]),
+            frames=Batch.of([bytes(max(1, length[i] - 1)) if i >= 0 else bytes(64) for i in source]),
             source=np.array(source, np.int64),
             code=np.array(code, np.uint8),
             queue=np.zeros(n, np.uint8),
@@ -293,7 +293,10 @@ def test_frames_that_seem_to_leave_at_once_are_counted_whole():
     line = Timeline(1, bins=8, step_ns=10)
     line.add(0, np.array([0.0, 0.0, 5.0]), np.array([20.0, 20.0, 30.0]), np.array([40, 40, 10]))
     assert line.amounts[:, 0].sum() == 90
+    assert line.amounts[:, 0].min() == 0
     assert line.amounts[0, 0] == 20
+    line.add(0, np.array([30.0, 30.0]), np.array([50.0, 40.0]), np.array([8, 8]))
+    assert line.amounts[3:, 0].tolist() == [4, 12, 0, 0, 0]
 
 
 def test_a_frame_that_differs_is_kept_with_all_that_a_person_needs():

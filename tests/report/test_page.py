@@ -216,7 +216,9 @@ def test_frames_far_slower_than_all_others_are_said_and_not_drawn():
     judged = judge([udp_frame(60 + i % 40) for i in range(500)])
     latency = judged.outcome.latency_cycles.copy()
     latency[7] = 5000
+    latency[8] = plot.shown_up_to({"min": latency.min(), "max": 5000, "p99": np.sort(latency)[494]})
     figures = figures_of(replace(judged, outcome=replace(judged.outcome, latency_cycles=latency)))
+    assert latency[8] == plot.shown_up_to(figures["directions"]["rx"]["latency"])
     page = Page(render_page(figures, run()))
     assert re.search(r"1 frame above \d+ cycles, up to 5,000, not drawn", page.said("latency"))
     assert sum(int(re.search(r"(\d+) frames?$", t)[1]) for t in page.titles if re.match(r"[\d to]+ cycles: ", t)) == 499
