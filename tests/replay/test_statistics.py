@@ -297,6 +297,9 @@ def test_frames_that_seem_to_leave_at_once_are_counted_whole():
     assert line.amounts[0, 0] == 20
     line.add(0, np.array([30.0, 30.0]), np.array([50.0, 40.0]), np.array([8, 8]))
     assert line.amounts[3:, 0].tolist() == [4, 12, 0, 0, 0]
+    late = Timeline(1, bins=8, step_ns=10)
+    late.add(0, np.array([0.0, 0.0]), np.array([90.0, 20.0]), np.array([90, 10]))
+    assert late.amounts[:, 0].tolist() == pytest.approx([20, 20, 20, 20, 20, 0, 0, 0])
 
 
 def test_a_frame_that_differs_is_kept_with_all_that_a_person_needs():
