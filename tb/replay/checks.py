@@ -70,7 +70,7 @@ def check_outputs(outputs: Mapping[str, str], captures: Sequence[str]) -> None:
             continue
         for capture in captures:
             if capture != "-" and _same(name, capture):
-                raise UsageError(f"{option}: {name}: is one of the captures, and would be overwritten")
+                raise UsageError(f"{option}: {name}: is read by this replay, and would be overwritten")
         path = Path(name)
         if path.is_dir():
             raise UsageError(f"{option}: {name}: is a folder: name a file in it")

@@ -26,7 +26,7 @@ from tb.targets.model import ModelTarget
 from tb.targets.native import NativeTarget
 from tb.toolchain import SIM_BUILD
 
-__all__ = ["How", "Interrupt", "play", "replay_job"]
+__all__ = ["How", "Interrupt", "play", "replay_job", "to_stdout"]
 
 _MOST_S = 7 * 24 * 3600
 """Longest replay in a simulator."""
@@ -137,15 +137,16 @@ def _spooled(task: Task) -> Any:
         for given, path in ((task.records, records), (task.out, out)):
             if given == "-" and Path(path).exists():
                 with Path(path).open("rb") as written:
-                    _to_stdout(written)
+                    to_stdout(written)
 
 
-def _to_stdout(file: BinaryIO) -> None:
+def to_stdout(file: BinaryIO) -> None:
+    """Copy a file to standard output. CaptureError: it can't be written."""
     try:
         shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.buffer.flush()
     except OSError as error:
-        raise CaptureError("-", f"can't be written: {error.strerror}") from error
+        raise CaptureError("standard output", f"can't be written: {error.strerror}") from error
 
 
 def _read_progress(folder: Path) -> tuple[int, int, int] | None:

@@ -14,10 +14,11 @@ from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Ta
 from rich.table import Table
 from rich.text import Text
 
+from tb.replay.baseline import Comparison
 from tb.replay.perform import Performed
 from tb.report.table import PLAIN_WIDTH
 
-__all__ = ["EXPLAINED", "progress", "show", "stream"]
+__all__ = ["EXPLAINED", "progress", "say", "show", "show_comparison", "stream", "watched"]
 
 EXPLAINED = 5
 """Frames that differ which are told in words."""
@@ -173,22 +174,37 @@ def _explain(out: Console, performed: Performed) -> None:
     found = performed.figures["mismatches"]
     for kept in found["kept"][:EXPLAINED]:
         where = f"frame {kept['index']} ({kept['capture']}: frame {kept['frame']}, in Wireshark {kept['frame'] + 1})"
-        _print(out, f"{where}, {kept['direction']}, {kept['length']} bytes:", "bold red")
+        say(out, f"{where}, {kept['direction']}, {kept['length']} bytes:", "bold red")
         _differences(out, kept["differences"], kept["differences_in_all"])
     if found["frames"] > EXPLAINED:
-        _print(out, f"and {found['frames'] - EXPLAINED:,} more frames that differ", "bold red")
+        say(out, f"and {found['frames'] - EXPLAINED:,} more frames that differ", "bold red")
     if found["port_kept"]:
-        _print(out, "of no frame in particular:", "bold red")
+        say(out, "of no frame in particular:", "bold red")
         _differences(out, found["port_kept"], found["port"])
 
 
 def _differences(out: Console, differences: Sequence[Mapping[str, Any]], in_all: int) -> None:
     for one in differences[:_DIFFERENCES]:
         when = "" if one["cycle"] is None else f" (cycle {one['cycle']})"
-        _print(out, f"  {one['what']}: expected {one['expected']}, got {one['got']}{when}")
+        say(out, f"  {one['what']}: expected {one['expected']}, got {one['got']}{when}")
     if in_all > _DIFFERENCES:
-        _print(out, f"  and {in_all - _DIFFERENCES:,} more")
+        say(out, f"  and {in_all - _DIFFERENCES:,} more")
 
 
-def _print(out: Console, text: str, style: str = "") -> None:
+def show_comparison(out: Console, comparison: Comparison) -> None:
+    """What changed since an earlier replay."""
+    table = Table(title=f"against {comparison.before.path}", title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("", no_wrap=True)
+    for heading in ("before", "now", "change"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in comparison.rows:
+        table.add_row(*row)
+    out.print(table)
+    for change in (*comparison.first_refated, *comparison.first_delta):
+        say(out, f"  {change}")
+    say(out, comparison.verdict)
+
+
+def say(out: Console, text: str, style: str = "") -> None:
+    """A line as it is, however long."""
     out.print(text, style=style, markup=False, soft_wrap=True)

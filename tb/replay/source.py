@@ -110,7 +110,8 @@ class Source:
                 break
             yield b""
         if not start.startswith(_GZIP):
-            yield start
+            if start:
+                yield start
             yield from raw
         else:
             yield from self._inflated(start, raw)
