@@ -135,8 +135,10 @@ module nic_port #(
 
     // Time
     output wire [63:0]               now,
+    output wire [31:0]               now_fraction,
     input  wire                      time_advance,
     input  wire [63:0]               time_target,
+    input  wire [31:0]               time_target_fraction,
     output wire                      idle,
     output wire [63:0]               next_deadline
 );
@@ -960,7 +962,8 @@ nic_regs regs_inst (
 
 nic_time time_inst (
     .clk(clk), .rst(rst),
-    .increment(cfg_time_increment), .advance(time_advance), .target(time_target), .now(now)
+    .increment(cfg_time_increment), .advance(time_advance), .target(time_target), .target_fraction(time_target_fraction),
+    .now(now), .fraction(now_fraction)
 );
 
 nic_deadline #(

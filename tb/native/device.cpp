@@ -1,5 +1,6 @@
 #include "device.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -72,6 +73,40 @@ void Axil::put_all() {
     *pins_->rready = r_;
 }
 
+// ----------------------------------------------------------------------------------------------------------- Waves
+
+bool Waves::open(Model& model, const std::string& path) {
+    close(model);
+    if (!model.open_waves(path)) return false;
+    state_ = RUNNING;
+    return true;
+}
+
+bool Waves::arm(Model& model, const std::string& path, Path& frames, int64_t first, int64_t last) {
+    if (!open(model, path)) return false;
+    frames_ = &frames;
+    first_ = first;
+    frames.watch(first, last);
+    state_ = ARMED;
+    follow(model);
+    return true;
+}
+
+void Waves::close(Model& model) {
+    if (state_ != OFF) model.close_waves();
+    state_ = OFF;
+}
+
+void Waves::follow(Model& model) {
+    if (state_ == ARMED && frames_->source().ended() >= first_) state_ = FRAMES;
+    if (state_ == FRAMES && frames_->watched() <= 0) {
+        state_ = TAIL;
+        left_ = TAIL_CYCLES;
+    } else if (state_ == TAIL && --left_ == 0) {
+        close(model);
+    }
+}
+
 // ---------------------------------------------------------------------------------------------------------- Device
 
 Device::Device(int seed) : model_(make_model(seed)) {
@@ -106,6 +141,8 @@ std::string Device::bind(Harness* harness) {
         for (size_t i = 0; i < paths_.size(); ++i) paths_[i].path = &harness->path(static_cast<int>(i));
     }
     harness_ = harness;
+    slept_ = false;
+    waves_.unwatch();
     return "";
 }
 
@@ -166,6 +203,12 @@ inline void Device::show() {
     }
 }
 
+// The cycle's rising (0) or falling (1) edge. The first edge is at time 0 of a simulator whose clock starts high.
+void Device::dump(int64_t half) const {
+    const int64_t period = pins().period_ps;
+    model_->dump(std::max<int64_t>(0, (cycles_ - 1) * period + half * (period / 2)));
+}
+
 inline void Device::cycle() {
     Model& model = *model_;
     const bool reset = *model.pins.rst;
@@ -176,6 +219,7 @@ inline void Device::cycle() {
     }
     *model.pins.clk = 1;
     model.eval();
+    if (waves_.on()) dump(0);
     if (reset) {
         for (SourcePort& port : sources_) *port.pins.valid = 0;
         for (SinkPort& port : sinks_) *port.pins.ready = 0;
@@ -186,6 +230,7 @@ inline void Device::cycle() {
     *model.pins.rst = next_rst_;
     *model.pins.clk = 0;
     model.eval();
+    if (waves_.on()) dump(1);
     ++cycles_;
     was_reset_ = reset;
     if (reset) {
@@ -193,6 +238,54 @@ inline void Device::cycle() {
     } else {
         harness_->end_cycle();
     }
+    waves_.step(model);
+}
+
+Device::Time Device::now() const {
+    const TimePins& time = pins().time.front();
+    return static_cast<Time>(*time.now) << 32 | *time.fraction;
+}
+
+// Nothing can happen in the cycle that comes, whatever came before.
+bool Device::sleeps() const {
+    if (pins().time.empty() || !*pins().time.front().idle || axil_.busy() || *pins().rst || next_rst_) return false;
+    return harness_->sleeps_until(INT64_MAX) > harness_->cycle();
+}
+
+// How many cycles, `most` at most, may pass in one when time grows by `step` in each.
+int64_t Device::skippable(int64_t most, Time step) const {
+    int64_t cycles = std::min(most, harness_->sleeps_until(INT64_MAX) - harness_->cycle());
+    const uint64_t deadline = *pins().time.front().next_deadline;
+    if (deadline == UINT64_MAX || step == 0) return cycles;
+    // The cycle in which the deadline has come, and the one before it, pass as they are.
+    const Time at = static_cast<Time>(deadline) << 32;
+    if (at <= now()) return 0;
+    const Time before = (at - now()) / step;
+    return before < static_cast<Time>(cycles) ? std::max<int64_t>(0, static_cast<int64_t>(before) - 1) : cycles;
+}
+
+// When the device sleeps for a second cycle on end, it is known by how much its time grows in each: then the cycles in
+// which nothing can happen pass in one, at whose edge time becomes what it would have become.
+void Device::skip(int64_t most) {
+    const bool slept = slept_;
+    slept_ = sleeps();
+    if (!slept_) return;
+    const Time before = slept_at_, begin = now();
+    slept_at_ = begin;
+    if (!slept) return;
+    const int64_t cycles = skippable(most, begin - before);
+    if (cycles < 2) return;
+    const TimePins& time = pins().time.front();
+    const Time target = begin + (begin - before) * static_cast<Time>(cycles);
+    *time.advance = target > begin;
+    *time.target = static_cast<uint64_t>(target >> 32);
+    *time.target_fraction = static_cast<uint32_t>(target);
+    harness_->skip(cycles - 1);
+    cycles_ += cycles - 1;
+    skipped_ += cycles - 1;
+    cycle();
+    *time.advance = 0;
+    slept_ = false;
 }
 
 uint32_t Device::events(uint32_t until) const {
@@ -203,7 +296,9 @@ uint32_t Device::events(uint32_t until) const {
 }
 
 uint32_t Device::run(int64_t cycles, uint32_t until) {
-    for (int64_t i = 0; i < cycles; ++i) {
+    const int64_t end = cycles_ + cycles;
+    while (cycles_ < end) {
+        if (skip_) skip(end - cycles_ - 1);
         cycle();
         uint32_t found = events(until);
         if (axil_.busy()) {
@@ -213,6 +308,26 @@ uint32_t Device::run(int64_t cycles, uint32_t until) {
         if (found != 0) return found;
     }
     return 0;
+}
+
+std::string Device::save(std::string& out) {
+    if (!harness_->settled() || harness_->fired()) return "frames are in flight";
+    if (axil_.busy()) return "a register access is under way";
+    if (*pins().rst || next_rst_) return "the device is in reset";
+    Writer writer(out);
+    archive(writer);
+    model_->save(out);
+    return "";
+}
+
+std::string Device::restore(const char* data, size_t size) {
+    Reader reader(data, data + size);
+    harness_->forget();
+    archive(reader);
+    slept_ = false;
+    const char* model = reader.take(0);
+    if (model == nullptr || !model_->restore(model, static_cast<size_t>(data + size - model))) return "this is no saved state of the device";
+    return "";
 }
 
 }  // namespace nicloop

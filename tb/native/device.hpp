@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "archive.hpp"
 #include "harness.hpp"
 
 namespace nicloop {
@@ -65,6 +66,17 @@ struct AxilPins {
     uint8_t* rready;
 };
 
+// The device's own time, which may be set forward while it is idle: `now` in ns with 32 bits of fraction.
+struct TimePins {
+    const uint64_t* now;
+    const uint32_t* fraction;
+    const uint8_t* idle;
+    const uint64_t* next_deadline;  // in ns; all ones: none
+    uint8_t* advance;
+    uint64_t* target;
+    uint32_t* target_fraction;
+};
+
 // Everything of a device that the loop touches; what a design lacks stays empty or null.
 struct Pins {
     uint8_t* clk = nullptr;
@@ -76,6 +88,7 @@ struct Pins {
     std::vector<SinkPins> sinks;
     std::vector<PathPins> paths;
     std::vector<AxilPins> axil;  // none or one
+    std::vector<TimePins> time;  // none or one
 };
 
 // A verilated model behind an interface; verilated.hpp makes one of any Vtop.
@@ -83,6 +96,16 @@ class Model {
 public:
     virtual ~Model() = default;
     virtual void eval() = 0;
+
+    // The whole state, and back; false: it isn't that of such a model.
+    virtual void save(std::string& out) = 0;
+    virtual bool restore(const char* data, size_t size) = 0;
+
+    // Waves from the next dump on. False: the file can't be written.
+    virtual bool open_waves(const std::string& path) = 0;
+    virtual void dump(int64_t time_ps) = 0;
+    virtual void close_waves() = 0;
+
     Pins pins;
 };
 
@@ -105,6 +128,10 @@ public:
     bool busy() const { return state_ == BUSY; }
     State state() const { return state_; }
     uint32_t data() const { return data_; }
+    template <typename Archive>
+    void archive(Archive& members) {
+        members(state_, write_, answering_, changed_, aw_, w_, b_, ar_, r_, address_, write_data_, data_, waited_);
+    }
 
 private:
     static constexpr int64_t PATIENCE = 1000;
@@ -119,6 +146,37 @@ private:
     bool aw_ = false, w_ = false, b_ = false, ar_ = false, r_ = false;  // valids and readies that the master shows
     uint32_t address_ = 0, write_data_ = 0, data_ = 0;
     int64_t waited_ = 0;
+};
+
+// Which cycles have waves.
+class Waves {
+public:
+    // From the cycle that comes until close().
+    bool open(Model& model, const std::string& path);
+    // From where frame `first` of a path is offered until frame `last` has ended and left the device. The file is there at
+    // once.
+    bool arm(Model& model, const std::string& path, Path& frames, int64_t first, int64_t last);
+    void close(Model& model);
+    // The harness goes: from now on until close().
+    void unwatch() {
+        if (state_ != OFF) state_ = RUNNING;
+    }
+
+    bool on() const { return state_ >= RUNNING; }
+    // After each cycle.
+    void step(Model& model) {
+        if (state_ != OFF) follow(model);
+    }
+
+private:
+    enum State { OFF, ARMED, RUNNING, FRAMES, TAIL };
+    static constexpr int64_t TAIL_CYCLES = 32;  // until a frame that was reported has left the last register
+
+    void follow(Model& model);
+
+    State state_ = OFF;
+    Path* frames_ = nullptr;
+    int64_t first_ = 0, left_ = 0;
 };
 
 class Device {
@@ -142,6 +200,21 @@ public:
     Axil& axil() { return axil_; }
     // Rising edges since the device was made.
     int64_t cycles() const { return cycles_; }
+    // Whether time is advanced over cycles in which nothing can happen; all else is as if they had passed.
+    void set_skip(bool on) {
+        skip_ = on;
+        slept_ = false;
+    }
+    int64_t skipped() const { return skipped_; }
+
+    // The state of device and harness. An empty text, or why it can't be saved now.
+    std::string save(std::string& out);
+    // Back to a state of the same build; whatever is under way is forgotten.
+    std::string restore(const char* data, size_t size);
+
+    Model& model() { return *model_; }
+    Harness* harness() { return harness_; }
+    Waves& waves() { return waves_; }
 
 private:
     struct SourcePort {
@@ -158,7 +231,20 @@ private:
         Path* path;
     };
 
+    using Time = unsigned __int128;  // ns with 32 bits of fraction
+
+    template <typename Archive>
+    void archive(Archive& members) {
+        axil_.archive(members);
+        harness_->archive(members);
+        members(next_rst_, was_reset_, cycles_, skipped_);
+    }
+    Time now() const;
+    bool sleeps() const;
+    void skip(int64_t most);
+    int64_t skippable(int64_t most, Time step) const;
     void cycle();
+    void dump(int64_t half) const;
     void sample(int64_t cycle);
     void sample_reset();
     void show();
@@ -171,7 +257,12 @@ private:
     std::vector<SinkPort> sinks_;
     std::vector<PathPort> paths_;
     Axil axil_;
+    Waves waves_;
     size_t meta_bytes_ = 0;
+    bool skip_ = true;
+    bool slept_ = false;     // it slept in the cycle before, which began at slept_at_
+    Time slept_at_ = 0;
+    int64_t skipped_ = 0;    // cycles
     bool next_rst_ = true, was_reset_ = false;
     int64_t cycles_ = 0;
 };

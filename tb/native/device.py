@@ -9,7 +9,7 @@ device.run(1_000_000, until=Event.DONE)
 
 from __future__ import annotations
 
-from ctypes import POINTER, byref, c_int32, c_int64, c_uint32, c_void_p
+from ctypes import POINTER, byref, c_char_p, c_int32, c_int64, c_uint32, c_void_p, string_at
 from enum import IntEnum, IntFlag
 from pathlib import Path
 from typing import Any, ClassVar
@@ -48,6 +48,8 @@ class DeviceLibrary(Library):
         **Library.VOID,
         "device_destroy": (c_void_p,),
         "device_reset": (c_void_p, c_int32),
+        "device_set_skip": (c_void_p, c_int32),
+        "device_end_waves": (c_void_p,),
     }
     FUNCTIONS: ClassVar = {
         **Library.FUNCTIONS,
@@ -56,6 +58,10 @@ class DeviceLibrary(Library):
         "device_run": (c_uint32, (c_void_p, c_int64, c_uint32)),
         "device_cycles": (c_int64, (c_void_p,)),
         "device_access": (c_int32, (c_void_p, c_int32, c_uint32, c_uint32)),
+        "device_skipped": (c_int64, (c_void_p,)),
+        "device_save": (c_int32, (c_void_p, POINTER(c_void_p), POINTER(c_int64))),
+        "device_restore": (c_int32, (c_void_p, c_char_p, c_int64)),
+        "device_waves": (c_int32, (c_void_p, c_char_p, c_int32, c_int64, c_int64)),
         "device_ready": (c_int32, (c_void_p,)),
         "device_access_state": (c_int32, (c_void_p,)),
         "device_answer": (c_int32, (c_void_p, POINTER(c_uint32))),
@@ -126,3 +132,44 @@ class Device:
         """State of the access and what was read."""
         data = c_uint32()
         return Access(self._call("answer", byref(data))), data.value
+
+    # ------------------------------------------------------------------------------------------------- idle time
+
+    def set_skip(self, on: bool) -> None:
+        """Whether cycles in which nothing can happen pass in one; results are the same."""
+        self._call("set_skip", on)
+
+    @property
+    def skipped(self) -> int:
+        """Cycles that were skipped since the device was made."""
+        return int(self._call("skipped"))
+
+    # ------------------------------------------------------------------------------------------------- state
+
+    def save(self) -> bytes:
+        """State of the device and of its harness, whose results must have been popped. ValueError: frames in flight."""
+        data, size = c_void_p(), c_int64()
+        if self._call("save", byref(data), byref(size)) < 0:
+            raise ValueError(self._lib.error())
+        return string_at(data.value or 0, size.value)
+
+    def restore(self, state: bytes) -> None:
+        """Back to a state of the same build; frames that are under way are forgotten. ValueError: it is none."""
+        if self._call("restore", state, len(state)) < 0:
+            raise ValueError(self._lib.error())
+        if self._harness is not None:
+            self._harness.resume()
+
+    # ------------------------------------------------------------------------------------------------- waves
+
+    def waves(self, file: Path, path: int = -1, first: int = 0, last: int = 0) -> None:
+        """Write waves from now on, or of the frames ``first`` to ``last`` (as the harness numbers them) of a path.
+
+        OSError: the file can't be written.
+        """
+        if self._call("waves", str(file).encode(), path, first, last) < 0:
+            raise OSError(self._lib.error())
+
+    def end_waves(self) -> None:
+        """The file is whole; nothing happens where no waves are written."""
+        self._call("end_waves")

@@ -6,6 +6,12 @@ using nicloop::Device;
 using nicloop::Harness;
 using nicloop::fail;
 
+namespace {
+
+std::string the_state;
+
+}  // namespace
+
 Device* nicloop_device_create(int32_t seed) { return new Device(seed); }
 
 void nicloop_device_destroy(Device* device) { delete device; }
@@ -36,3 +42,29 @@ int32_t nicloop_device_answer(Device* device, uint32_t* data) {
     *data = device->axil().data();
     return device->axil().state();
 }
+
+void nicloop_device_set_skip(Device* device, int32_t on) { device->set_skip(on != 0); }
+
+int64_t nicloop_device_skipped(Device* device) { return device->skipped(); }
+
+int32_t nicloop_device_save(Device* device, const char** data, int64_t* size) {
+    the_state.clear();
+    const std::string wrong = device->save(the_state);
+    *data = the_state.data();
+    *size = static_cast<int64_t>(the_state.size());
+    return wrong.empty() ? 0 : fail(wrong);
+}
+
+int32_t nicloop_device_restore(Device* device, const char* data, int64_t size) {
+    const std::string wrong = device->restore(data, static_cast<size_t>(size));
+    return wrong.empty() ? 0 : fail(wrong);
+}
+
+int32_t nicloop_device_waves(Device* device, const char* file, int32_t path, int64_t first, int64_t last) {
+    if (path >= device->harness()->paths()) return fail("the harness has no path " + std::to_string(path));
+    const bool open = path < 0 ? device->waves().open(device->model(), file)
+                               : device->waves().arm(device->model(), file, device->harness()->path(path), first, last);
+    return open ? 0 : fail(std::string(file) + ": can't be written");
+}
+
+void nicloop_device_end_waves(Device* device) { device->waves().close(device->model()); }

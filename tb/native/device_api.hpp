@@ -23,3 +23,15 @@ NICLOOP_API int32_t nicloop_device_ready(nicloop::Device* device);
 NICLOOP_API int32_t nicloop_device_access(nicloop::Device* device, int32_t write, uint32_t address, uint32_t data);
 NICLOOP_API int32_t nicloop_device_access_state(nicloop::Device* device);
 NICLOOP_API int32_t nicloop_device_answer(nicloop::Device* device, uint32_t* data);
+
+// Device::set_skip; cycles that were skipped.
+NICLOOP_API void nicloop_device_set_skip(nicloop::Device* device, int32_t on);
+NICLOOP_API int64_t nicloop_device_skipped(nicloop::Device* device);
+
+// The state of device and harness; `data` stays until the next save. -1: there can be none now.
+NICLOOP_API int32_t nicloop_device_save(nicloop::Device* device, const char** data, int64_t* size);
+NICLOOP_API int32_t nicloop_device_restore(nicloop::Device* device, const char* data, int64_t size);
+
+// Waves from now on; or (path >= 0) of the frames `first` to `last` of a path. -1: the file can't be written.
+NICLOOP_API int32_t nicloop_device_waves(nicloop::Device* device, const char* file, int32_t path, int64_t first, int64_t last);
+NICLOOP_API void nicloop_device_end_waves(nicloop::Device* device);

@@ -31,6 +31,7 @@ void Path::disposition(int64_t cycle, uint32_t seq, uint32_t code, uint32_t queu
     } else {
         open_[seq] = -1;
         --in_flight_;
+        ended(frame);
     }
     if (code == CODE_DELIVERED) ++delivered_;
     log_.cycle.push_back(cycle);
@@ -50,6 +51,7 @@ void Path::reset(int64_t cycle) {
             log_.entry_cycle.push_back(-1);
             log_.cycle.push_back(cycle);
             log_.frame.push_back(begun_);
+            ended(begun_);
             log_.seq.push_back(0);
             log_.code.push_back(CODE_RESET);
             log_.queue.push_back(0);
@@ -94,6 +96,12 @@ std::string Path::state() const {
         text += "; the oldest is frame " + std::to_string(oldest) + ", seq " + std::to_string(oldest_seq);
     }
     return text;
+}
+
+void Path::forget() {
+    open_.assign(open_.size(), -1);
+    in_flight_ = watched_ = 0;
+    log_ = PathLog{};
 }
 
 PathLog Path::take_log() {
@@ -184,6 +192,34 @@ void Harness::fire(const std::string& why) {
     report_.add(cycle_, "watchdog", what);
     fired_ = true;
     done_ = true;
+}
+
+int64_t Harness::sleeps_until(int64_t never) const {
+    int64_t until = never;
+    bool waiting = done_;
+    for (const auto& source : sources_) {
+        const int64_t one = source->sleeps_until(never);
+        until = std::min(until, one);
+        waiting |= one >= 0 && one < never;
+    }
+    for (const auto& sink : sinks_) {
+        if (sink->in_frame() || sink->pending()) return -1;
+    }
+    // What is missing otherwise is a matter of the watchdog, which counts cycles.
+    return waiting ? until : -1;
+}
+
+void Harness::skip(int64_t cycles) {
+    for (const auto& sink : sinks_) sink->idle_for(cycles);
+    cycle_ += cycles;
+    if (!done_) moved_ = cycle_ - 1;
+}
+
+void Harness::forget() {
+    for (const auto& source : sources_) source->forget();
+    for (const auto& sink : sinks_) sink->forget();
+    for (const auto& path : paths_) path->forget();
+    report_.clear();
 }
 
 void Harness::reset_cycle() {

@@ -47,7 +47,23 @@ public:
     std::string state() const;
     PathLog take_log();
 
+    const Source& source() const { return source_; }
+    // Follow the frames `first` to `last` of the source; watched() is how many of them have not ended.
+    void watch(int64_t first, int64_t last) {
+        watch_first_ = first;
+        watch_last_ = last;
+        watched_ = last - first + 1;
+    }
+    int64_t watched() const { return watched_; }
+    void forget();
+    template <typename Archive>
+    void archive(Archive& members) {
+        members(begun_, entries_, dispositions_, delivered_, sink_base_, source_base_);
+    }
+
 private:
+    void ended(int64_t frame) { watched_ -= frame >= watch_first_ && frame <= watch_last_; }
+
     std::string name_;
     const Source& source_;
     const Sink& sink_;
@@ -59,6 +75,7 @@ private:
     int64_t delivered_ = 0;       // frames that the sink must have taken
     int64_t sink_base_ = 0;       // frames that the sink had taken at the last reset
     int64_t source_base_ = 0;
+    int64_t watch_first_ = 0, watch_last_ = -1, watched_ = 0;
     PathLog log_;
 };
 
@@ -100,8 +117,25 @@ public:
     void end_cycle();
     void reset_cycle();
 
-private:
+    // Everything that was pushed is accounted for, and no stream is in a frame.
     bool settled() const;
+    // Last edge before which no source offers anything, so that the cycles up to it may be skipped; -1: there is none.
+    int64_t sleeps_until(int64_t never) const;
+    // As `cycles` cycles in which nothing moves and nothing is offered.
+    void skip(int64_t cycles);
+
+    // For a moment in which the harness is settled and all results were popped. Frames that are queued or under way when
+    // it is read are gone; the messages too.
+    void forget();
+    template <typename Archive>
+    void archive(Archive& members) {
+        for (const auto& source : sources_) source->archive(members);
+        for (const auto& sink : sinks_) sink->archive(members);
+        for (const auto& path : paths_) path->archive(members);
+        members(seed_, watchdog_, quiet_, cycle_, activity_, moved_, done_, fired_);
+    }
+
+private:
     void fire(const std::string& why);
 
     uint64_t seed_;

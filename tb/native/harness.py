@@ -339,6 +339,12 @@ class Harness:
         if getattr(self, "_handle", None):
             self.close()
 
+    def resume(self) -> None:
+        """The C++ was put back to a state without results: frames are counted on from there."""
+        counters = self.counters()
+        self._popped_sources = {name: counters[f"{name}_in_frames"] for name in self._sources}
+        self._popped_sinks = {name: counters[f"{name}_out_frames"] for name in self._sinks}
+
     def bind(self) -> None:
         """The frame BFM of this process works for this harness from its next clock edge on."""
         self._lib.bind(self._handle)

@@ -25,6 +25,12 @@ void Source::push(int64_t n, const uint8_t* data, const int64_t* offset, const u
     queue_.push_back(std::move(block));
 }
 
+// First cycle in which the next frame may be offered, but for the pacing.
+int64_t Source::arrival() const {
+    const Block& now = block();
+    return now.earliest.empty() ? now.arrival : std::max(now.arrival, now.earliest[now.next]);
+}
+
 void Source::next_frame() {
     at_ = 0;
     Block& block = queue_.front();
@@ -53,14 +59,12 @@ void Source::edge(int64_t cycle, bool ready) {
     if (queue_.empty()) return;
     const int64_t next = cycle + 1;
     if (at_ == 0) {
-        const Block& now = block();
-        const int64_t arrival = now.earliest.empty() ? now.arrival : std::max(now.arrival, now.earliest[now.next]);
-        if (pacing_.start_cycle(arrival) > next) {
+        if (pacing_.start_cycle(arrival()) > next) {
             waiting_ = true;
             return;
         }
         if (!gap_.pass()) return;
-        pacing_.take(arrival, length());
+        pacing_.take(arrival(), length());
         valid_cycle_ = next;
     } else if (within_ && !gap_.pass()) {
         return;
@@ -112,6 +116,19 @@ void Source::reset() {
     waiting_ = false;
     pacing_.reset();
     for (Block& block : queue_) block.arrival = 0;
+}
+
+int64_t Source::sleeps_until(int64_t never) const {
+    if (valid_ || at_ > 0) return -1;
+    if (queue_.empty()) return never;
+    return pacing_.start_cycle(arrival()) - 1;
+}
+
+void Source::forget() {
+    queue_.clear();
+    valid_ = waiting_ = false;
+    at_ = 0;
+    log_ = SourceLog{};
 }
 
 std::string Source::state() const {
@@ -268,6 +285,19 @@ void Sink::reset() {
     ready_ = false;
     stall_ = -1;
     hold_last_ = pause_.kind() == PauseKind::STALL_LAST;
+}
+
+void Sink::idle_for(int64_t cycles) {
+    const PauseKind kind = pause_.kind();
+    const bool draws = kind != PauseKind::NONE && kind != PauseKind::AFTER_VALID && kind != PauseKind::STALL_LAST;
+    if (!draws) cycles = std::min<int64_t>(cycles, 1);
+    for (int64_t i = 0; i < cycles; ++i) decide(false, false, false);
+}
+
+void Sink::forget() {
+    in_frame_ = pending_ = false;
+    frame_beats_ = 0;
+    log_ = SinkLog{};
 }
 
 std::string Sink::state() const {

@@ -101,6 +101,17 @@ public:
     std::string state() const;                          // in words, for the watchdog
     SourceLog take_log();
 
+    // Nothing is offered, and nothing will be before the edge of some cycle: its number, or `never` with an empty queue.
+    // -1: a beat is offered, or the frame under way goes on.
+    int64_t sleeps_until(int64_t never) const;
+    // No frame is queued or under way.
+    void forget();
+    // What must outlive a frame, for a moment without one.
+    template <typename Archive>
+    void archive(Archive& members) {
+        members(noise_, gap_, within_, pacing_, beat_, offered_, valid_cycle_, pushed_, begun_, ended_, beats_, stalls_);
+    }
+
 private:
     struct Block {
         std::vector<uint8_t> data;
@@ -112,6 +123,7 @@ private:
 
     const Block& block() const { return queue_.front(); }
     int64_t length() const { return block().offset[block().next + 1] - block().offset[block().next]; }
+    int64_t arrival() const;
     void next_frame();
     void fill();
 
@@ -160,6 +172,14 @@ public:
     int64_t stalls() const { return stalls_; }          // cycles in which a beat waited for tready
     std::string state() const;
     SinkLog take_log();
+
+    // As `cycles` edges at which the device offers no beat, between frames.
+    void idle_for(int64_t cycles);
+    void forget();
+    template <typename Archive>
+    void archive(Archive& members) {
+        members(pause_, gapless_, ready_, hold_last_, stall_, valid_cycle_, first_cycle_, last_beat_, frames_, beats_, stalls_);
+    }
 
 private:
     void complain(int64_t cycle, const std::string& what) const;

@@ -28,7 +28,14 @@ DIRECTIONS = ("rx", "tx")
 BUFFER_FRAMES = 256
 QUEUE = 9
 
-_inputs = ("time_advance", "time_target", "mem_req_ready", "m_axis_mem_tready", "mem_done_valid")
+_inputs = (
+    "time_advance",
+    "time_target",
+    "time_target_fraction",
+    "mem_req_ready",
+    "m_axis_mem_tready",
+    "mem_done_valid",
+)
 _ends = cover.cross("nic_port.end", DIRECTIONS, ["delivered", "bad_frame", "own_reason", "oversize", "port_disabled"])
 _full = cover.point("nic_port.rx_buffer", ["full"])
 _names = {

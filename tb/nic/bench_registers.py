@@ -40,9 +40,9 @@ from tb.targets.base import UnmappedAddress
 QUIET = (
     "s_axis_wire_tdata", "s_axis_wire_tkeep", "s_axis_wire_tvalid", "s_axis_wire_tlast", "s_axis_wire_tuser",
     "s_axis_host_tdata", "s_axis_host_tkeep", "s_axis_host_tvalid", "s_axis_host_tlast", "s_axis_host_tuser",
-    "s_axis_host_meta", "m_axis_host_tready", "m_axis_wire_tready", "time_advance", "time_target", "mem_req_ready",
-    "m_axis_mem_tready", "s_axis_mem_tdata", "s_axis_mem_tkeep", "s_axis_mem_tvalid", "s_axis_mem_tlast",
-    "mem_done_valid", "mem_done_id", "mem_done_code",
+    "s_axis_host_meta", "m_axis_host_tready", "m_axis_wire_tready", "time_advance", "time_target",
+    "time_target_fraction", "mem_req_ready", "m_axis_mem_tready", "s_axis_mem_tdata", "s_axis_mem_tkeep",
+    "s_axis_mem_tvalid", "s_axis_mem_tlast", "mem_done_valid", "mem_done_id", "mem_done_code",
 )  # fmt: skip
 
 responses = cover.cross("registers.response", ("read", "write"), ("okay", "decerr"))

@@ -14,6 +14,7 @@ from tb.lib.suite import seeded
 __all__: list[str] = []
 
 FOUR_NS = 4 << 32
+FRACTION = 2**32 - 1
 
 _advance = cover.point("nic_time.advance", ["forward", "equal", "backward"])
 _carry = cover.point("nic_time.carry", ["fraction", "word"])
@@ -32,6 +33,7 @@ class Bench:
         self.dut.increment.value = FOUR_NS
         self.dut.advance.value = 0
         self.dut.target.value = self.rng.getrandbits(64)
+        self.dut.target_fraction.value = self.rng.getrandbits(32)
         self.dut.rst.value = 1
         await RisingEdge(self.dut.clk)
         await RisingEdge(self.dut.clk)
@@ -40,25 +42,29 @@ class Bench:
         self.want = 0
         return self
 
-    async def step(self, increment: int, target: int | None = None) -> None:
-        """One cycle with these inputs; ``target`` None: no advance."""
+    async def step(self, increment: int, target: int | None = None, fraction: int = 0) -> None:
+        """One cycle with these inputs; ``target`` in ns and ``fraction`` of one; None: no advance."""
         dut = self.dut
         dut.increment.value = increment
         dut.advance.value = target is not None
         dut.target.value = self.rng.getrandbits(64) if target is None else target
+        dut.target_fraction.value = self.rng.getrandbits(32) if target is None else fraction
         await RisingEdge(dut.clk)
         now = int(dut.now.value)
         assert now == self.want >> 32, f"now is {now}, not {self.want >> 32}"
+        part = int(dut.fraction.value)
+        assert part == self.want & FRACTION, f"fraction is {part:#x}, not {self.want & FRACTION:#x}"
         before = self.want
-        if target is not None and target > self.want >> 32:
-            self.want = target << 32
+        wanted = None if target is None else target << 32 | fraction
+        if wanted is not None and wanted > before:
+            self.want = wanted
         else:
             self.want = (self.want + increment) % 2**96
             _carry("fraction")
             if before >> 64 != self.want >> 64:
                 _carry("word")
-        if target is not None:
-            _advance("forward" if target > now else "equal" if target == now else "backward")
+        if wanted is not None:
+            _advance("forward" if wanted > before else "equal" if wanted == before else "backward")
 
 
 @cocotb.test(timeout_time=400, timeout_unit="us")
@@ -73,13 +79,16 @@ async def time_grows_by_its_increment_to_the_last_fraction(dut: Any) -> None:
 
 @cocotb.test(timeout_time=400, timeout_unit="us")
 async def time_advances_forward_only(dut: Any) -> None:
-    """A target that is not above `now` leaves the growth alone, so that no fraction is lost either."""
+    """A target that is not above `now` with its fraction leaves the growth alone."""
     bench = await Bench(dut).start()
     rng = bench.rng
     for _ in range(400):
         now = bench.want >> 32
-        distance = rng.choice((-(2**33), -4, -1, 0, 1, 3, 4, 5, 1000, 2**33))
-        await bench.step(rng.choice((FOUR_NS, 0x28F5C28F6)), max(now + distance, 0) if rng.random() < 0.6 else None)
+        distance = rng.choice((-(2**33), -4, -1, 0, 0, 1, 3, 4, 5, 1000, 2**33))
+        part = bench.want & FRACTION
+        fraction = rng.choice((0, part, max(part - 1, 0), min(part + 1, FRACTION), rng.getrandbits(32)))
+        target = max(now + distance, 0) if rng.random() < 0.6 else None
+        await bench.step(rng.choice((FOUR_NS, 0x28F5C28F6)), target, fraction)
 
 
 @cocotb.test(timeout_time=400, timeout_unit="us")

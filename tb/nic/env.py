@@ -459,9 +459,13 @@ class PortEnv(uvm_env):
     async def start(self, config: NicConfig | None = None) -> None:
         """Clock, reset, programming; protocol checkers on every stream, and one that the wire never starves."""
         dut = self.dut
-        for name in ("time_advance", "time_target", "mem_req_ready", "m_axis_mem_tready", "mem_done_valid"):
-            getattr(dut, name).value = 0
         for name in (
+            "time_advance",
+            "time_target",
+            "time_target_fraction",
+            "mem_req_ready",
+            "m_axis_mem_tready",
+            "mem_done_valid",
             "mem_done_id",
             "mem_done_code",
             *(f"s_axis_mem_{s}" for s in ("tdata", "tkeep", "tvalid", "tlast")),

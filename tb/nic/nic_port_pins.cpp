@@ -17,6 +17,7 @@ std::unique_ptr<Model> make_model(int seed) {
     pins.sinks = {NICLOOP_STREAM(top, m_axis_wire, nullptr), NICLOOP_STREAM(top, m_axis_host, top.m_axis_host_meta.data())};
     pins.paths = {NICLOOP_PATH(top, rx), NICLOOP_PATH(top, tx)};
     pins.axil = {NICLOOP_AXIL(top, s_axil)};
+    pins.time = {NICLOOP_TIME(top)};
     top.s_axil_awprot = top.s_axil_arprot = 0;
     top.time_advance = 0;
     // Nobody serves the memory port.

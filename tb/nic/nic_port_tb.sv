@@ -45,8 +45,10 @@ module nic_port_tb #(
 
     // Time
     output wire [63:0] now,
+    output wire [31:0] now_fraction,
     input wire time_advance,
     input wire [63:0] time_target,
+    input wire [31:0] time_target_fraction,
     output wire idle,
     output wire [63:0] next_deadline
 );
@@ -248,8 +250,10 @@ module nic_port_tb #(
         .mem_done_id(8'b0),
         .mem_done_code(8'b0),
         .now(now),
+        .now_fraction(now_fraction),
         .time_advance(time_advance),
         .time_target(time_target),
+        .time_target_fraction(time_target_fraction),
         .idle(idle),
         .next_deadline(next_deadline)
     );

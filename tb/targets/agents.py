@@ -96,7 +96,7 @@ class AgentsEngine:
         """Start the clock and the agents; the port is left in reset."""
         dut, clk = self.dut, self.dut.clk
         dut.rst.value = 1
-        for name in ("time_advance", "time_target"):
+        for name in ("time_advance", "time_target", "time_target_fraction"):
             getattr(dut, name).value = 0
         self._idle_memory()
         start_clock(clk)

@@ -247,6 +247,11 @@ class Armed:
         else:
             self.bad[fault.edge] = fault
 
+    def faults(self) -> list[Fault]:
+        """What is armed; to `take` them in turn arms the same."""
+        pressure = [Fault.back_pressure(edge, profile) for edge, profile in self.profile.items()]
+        return [*pressure, *self.bad.values(), *([self.reset] if self.reset is not None else [])]
+
     def mark(self, batch: Batch) -> Batch:
         """``batch`` with the armed bad marks on the first frame of each edge; those marks are spent."""
         hits = {edge: index for edge in self.bad if (index := first_of(batch, edge, 0)) is not None}

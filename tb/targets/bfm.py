@@ -21,7 +21,7 @@ class BfmEngine(HarnessEngine):
         self.dut = dut
 
     async def start(self) -> None:
-        for name, value in (("rst", 1), ("time_advance", 0), ("time_target", 0)):
+        for name, value in (("rst", 1), ("time_advance", 0), ("time_target", 0), ("time_target_fraction", 0)):
             getattr(self.dut, name).value = value
         start_clock(self.dut.clk)
         self.axil = AxilMaster(self.dut, "s_axil", self.dut.clk)

@@ -67,7 +67,7 @@ class HarnessEngine(ABC):
 
     def __init__(self, seed: int, lib: Library | None = None) -> None:
         self.capabilities = Capabilities(faults=frozenset(FaultKind), frames=4096)
-        self._seed, self._lib = seed, lib
+        self.seed, self._lib = seed, lib
         self._out: dict[Edge, deque[Frame]] = {edge: deque() for edge in Edge}
 
     @abstractmethod
@@ -115,9 +115,7 @@ class HarnessEngine(ABC):
 
     def _bind(self) -> None:
         """A new harness takes the streams over."""
-        self._harness = Harness(
-            list(_NAMES.values()), list(_NAMES.values()), PORT_PATHS, seed=self._seed, lib=self._lib
-        )
+        self._harness = Harness(list(_NAMES.values()), list(_NAMES.values()), PORT_PATHS, seed=self.seed, lib=self._lib)
         self._harness.set_watchdog(WATCHDOG_CYCLES)
         self._harness.set_gapless("wire")
         self._attach(self._harness)

@@ -7,24 +7,38 @@ are those of the engine ``bfm`` of the target ``cocotb``, to the last bit.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable
+from dataclasses import asdict
 from math import inf
+from pathlib import Path
 from typing import Any
 
+from models.config import NicConfig
+from models.frames import Batch, Edge, Outcome
 from tb.build import build_native
+from tb.native import PORT_PATHS
 from tb.native.device import Access, Device, DeviceLibrary, Event, load
 from tb.native.harness import Harness
 from tb.nic.designs import port_design
-from tb.targets.base import Stuck, UnmappedAddress
-from tb.targets.engine import CLOCK_NS, cycles_to_sleep
+from tb.targets.base import Armed, Fault, Stuck, TargetError, UnmappedAddress, edge_name
+from tb.targets.engine import CLOCK_NS, DIRECTIONS, cycles_to_sleep
 from tb.targets.harness import HarnessEngine
 from tb.targets.port import PortTarget
 from tb.targets.turns import Turns, Wait
+from tb.toolchain import fst_support
 
-__all__ = ["SLICE_CYCLES", "NativeEngine", "NativeTarget"]
+__all__ = ["SLICE_CYCLES", "NativeEngine", "NativeTarget", "SnapshotError", "waves_suffix"]
 
 SLICE_CYCLES = 100_000
 """Cycles between two looks at what else there is to do: some tenths of a second."""
+
+_MAGIC = b"NICLOOPS"
+
+
+def waves_suffix() -> str:
+    """End of the name of a file of waves, by the format that can be written here."""
+    return ".fst" if fst_support() else ".vcd"
 
 
 class _Clock(Turns):
@@ -59,6 +73,28 @@ class NativeEngine(HarnessEngine):
 
     async def start(self) -> None:
         self._bind()
+
+    def save(self) -> bytes:
+        """State of port and harness. ValueError: frames are under way or wait to be received."""
+        self._fetch()
+        if any(self._out.values()):
+            raise ValueError("frames wait to be received")
+        return self.device.save()
+
+    def restore(self, state: bytes, seed: int) -> None:
+        """Back to a state; ``seed``: of the harnesses to come. ValueError: it isn't one of this build."""
+        self.device.restore(state)
+        self.seed = seed
+        for frames in self._out.values():
+            frames.clear()
+
+    async def watch(self, path: Path, edge: Edge, first: int, last: int) -> None:
+        """Write waves while frames ``first`` to ``last`` of those that are offered next at an edge are under way."""
+        while not self._harness.done:
+            await self._until_done()
+        way, name = list(PORT_PATHS).index(DIRECTIONS[edge]), edge_name(edge)
+        begin = self._harness.counters()[f"{name}_in_frames"]
+        self.device.waves(path, way, begin + first, begin + last)
 
     def _attach(self, harness: Harness) -> None:
         self.device.bind(harness)
@@ -104,15 +140,24 @@ class NativeEngine(HarnessEngine):
         return data
 
 
+class SnapshotError(TargetError):
+    """The state can't be saved now, or isn't one of this build."""
+
+
 class NativeTarget(PortTarget):
     """One port without a simulator. Call `start` once before anything else.
 
-    seed: of the harness and of registers that start random. parameters: of ``nic_port``. Building raises as
-    `tb.build.build_native`.
+    seed: of the harness and of registers that start random. skip_idle: time in which nothing can happen is skipped,
+    with the same results. parameters: of ``nic_port``. Building raises as `tb.build.build_native`.
     """
 
-    def __init__(self, seed: int = 1, **parameters: int) -> None:
-        self.engine = NativeEngine(load(build_native(port_design("native", **parameters))), seed)
+    def __init__(self, seed: int = 1, *, skip_idle: bool = True, **parameters: int) -> None:
+        path = build_native(port_design("native", **parameters))
+        self.build = path.parent.parent.name
+        """Name of the build: RTL, parameters, harness and tools."""
+        self.engine = NativeEngine(load(path), seed)
+        self.engine.device.set_skip(skip_idle)
+        self._window: tuple[Path, Edge, int, int] | None = None
         super().__init__(self.engine)
 
     async def sleep(self, ns: int) -> None:
@@ -123,3 +168,73 @@ class NativeTarget(PortTarget):
 
     async def gather(self, *coroutines: Awaitable[Any]) -> list[Any]:
         return await self.engine.clock.gather(*coroutines)
+
+    # -- state -------------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> bytes:
+        """The whole state between two plays. `SnapshotError`: a frame is under way, or came out and wasn't received."""
+        head = {
+            "build": self.build,
+            "seed": self.engine.seed,
+            "config": self._config.to_toml(),
+            "armed": [asdict(fault) for fault in self._armed.faults()],
+        }
+        text = json.dumps(head).encode()
+        try:
+            return _MAGIC + len(text).to_bytes(4, "little") + text + self.engine.save()
+        except ValueError as error:
+            raise SnapshotError(f"the state can't be saved: {error}") from None
+
+    def restore(self, snapshot: bytes) -> None:
+        """Back to the state of a `snapshot`, also of another target of the same build; time goes back with it.
+
+        `SnapshotError`: it is of another build, or damaged.
+        """
+        begin = len(_MAGIC) + 4
+        end = begin + int.from_bytes(snapshot[len(_MAGIC) : begin], "little")
+        try:
+            if not snapshot.startswith(_MAGIC):
+                raise ValueError("it doesn't begin like one")
+            head = json.loads(snapshot[begin:end])
+            config, faults = NicConfig.parse(head["config"]), [Fault(**fault) for fault in head["armed"]]
+        except (ValueError, KeyError, TypeError) as error:
+            raise SnapshotError(f"this is no saved state: {error}") from None
+        if head["build"] != self.build:
+            raise SnapshotError(
+                f"the state is of build {head['build']}, this is {self.build}: other RTL, harness or tools"
+            )
+        try:
+            self.engine.restore(snapshot[end:], head["seed"])
+        except ValueError as error:
+            raise SnapshotError(str(error)) from None
+        self._config, self._armed = config, Armed()
+        for fault in faults:
+            self._armed.take(fault)
+
+    # -- waves -------------------------------------------------------------------------------------------------------
+
+    def start_waves(self, path: Path) -> None:
+        """Write waves to ``path`` (`waves_suffix`) until `stop_waves`. OSError: the file can't be written."""
+        self.engine.device.waves(path)
+
+    def stop_waves(self) -> None:
+        """The file of waves is whole. Nothing happens where none are written."""
+        self.engine.device.end_waves()
+
+    def waves_of(self, path: Path, edge: Edge, first: int, last: int) -> None:
+        """In the next play write waves of the frames ``first`` to ``last`` (from 0) of those at ``edge``.
+
+        From where the first of them is offered until the last of them has left the port. The play raises OSError where
+        the file can't be written.
+        """
+        self._window = (path, edge, first, last)
+
+    async def play(self, stimulus: Batch) -> Outcome:
+        if self._window is None:
+            return await super().play(stimulus)
+        window, self._window = self._window, None
+        await self.engine.watch(*window)
+        try:
+            return await super().play(stimulus)
+        finally:
+            self.stop_waves()

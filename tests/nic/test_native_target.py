@@ -11,19 +11,31 @@ Timing:   all cycle numbers are equal
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import pickle
+import re
+import signal
+import struct
+import time
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import numpy as np
+import pytest
 
+from models.config import NicConfig
 from models.frames import Batch, Edge, Outcome
+from models.meta import Code
 from tb.nic.designs import port_design
 from tb.replay.capture import read_capture
 from tb.replay.pace import line_rate
 from tb.replay.play import draw_profiles, stimulus
-from tb.targets.base import PROFILES, Fault
-from tb.targets.native import NativeTarget
+from tb.targets.base import PROFILES, Fault, Frame
+from tb.targets.native import NativeTarget, SnapshotError, waves_suffix
+from tb.targets.program import address
 from tb.targets.recorded import Play, differences, record
 from tb.toolchain import ROOT
 
@@ -69,3 +81,188 @@ def test_native_does_what_the_frame_bfm_does_cycle_by_cycle(
         assert differences(one, other) == [], play.name
         assert one == other, play.name
     assert sum(len(outcome.frames) for outcome in simulated) > 10_000
+
+
+def few(count: int, start: int = 1, times: list[int] | None = None) -> Batch:
+    """Frames of several lengths at both edges in turn."""
+    lengths = (60, 1514, 61, 200, 64, 65, 9596, 128)
+    frames = [bytes([(start + i) % 256]) * lengths[i % len(lengths)] for i in range(count)]
+    return Batch.of(frames, edge=[i % 2 for i in range(count)], time_ns=0 if times is None else times)
+
+
+def started(seed: int, **options: Any) -> NativeTarget:
+    """A target after `start`."""
+    target = NativeTarget(seed, **options)
+    asyncio.run(target.start())
+    return target
+
+
+# ------------------------------------------------------------------------------------------------------- idle time
+
+
+INCREMENTS = {"4 ns": 4 << 32, "3.2 ns": 0x3_3333_3333, "255.99 ns": (1 << 40) - 1, "nothing": 0, "1 of 2^32": 1}
+
+
+@pytest.mark.parametrize("increment", INCREMENTS)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_skipping_idle_time_changes_nothing(increment: str, profile: str, verilator: str, seed: int) -> None:
+    random = Random(f"{seed} {increment} {profile}")
+    times = sorted(random.choice((0, 10, 11, 500, 5_000, 5_001, 40_000, 99_999, 100_003)) for _ in range(16))
+    value = INCREMENTS[increment]
+
+    async def recorded(target: NativeTarget) -> tuple[list[Outcome], list[int]]:
+        await target.start()
+        await target.configure(NicConfig())
+        for word in range(2):
+            await target.write(address("nic.time_increment") + 4 * word, value >> 32 * word & 0xFFFF_FFFF)
+        wanted = [
+            Play("spread", few(16, times=times), dict.fromkeys(Edge, profile), configure=False),
+            Play("behind it", few(8), configure=False),
+        ]
+        outcomes = await record(target, wanted)
+        await target.sleep(12_345)
+        now = [await target.read(address("nic.now") + 4 * word) for word in range(2)]
+        return outcomes, [*now, target.now()]
+
+    skipping, plain = NativeTarget(seed), NativeTarget(seed, skip_idle=False)
+    one, other = asyncio.run(recorded(skipping)), asyncio.run(recorded(plain))
+    for left, right in zip(one[0], other[0], strict=True):
+        assert differences(left, right) == []
+    assert one[1] == other[1]
+    assert plain.engine.device.skipped == 0
+    assert skipping.engine.device.skipped > 0.3 * skipping.engine.device.cycles
+
+
+def test_a_second_of_idle_time_is_skipped_at_once(verilator: str, seed: int) -> None:
+    target = started(seed)
+    begin, spent = target.now(), time.process_time()
+    asyncio.run(target.sleep(1_000_000_000))
+    assert target.now() - begin == 1_000_000_000
+    assert time.process_time() - spent < 1
+    outcome = asyncio.run(target.play(few(4, times=[0, 0, 2_000_000_000, 2_000_000_000])))
+    assert outcome.first_in[2:].min() == 500_000_000
+
+
+# ------------------------------------------------------------------------------------------------------- state
+
+
+def test_a_restored_state_plays_on_bit_for_bit(verilator: str, seed: int) -> None:
+    target = started(seed)
+
+    async def played() -> Outcome:
+        return await target.play(few(40, 7))
+
+    async def prepared() -> None:
+        await target.configure(NicConfig())
+        await target.inject(Fault.back_pressure(Edge.HOST, "storm"))
+        await target.play(few(33))
+        await target.inject(Fault.bad_frame(Edge.WIRE, reason=0))
+
+    asyncio.run(prepared())
+    state, now = target.snapshot(), target.now()
+    first = asyncio.run(played())
+    asyncio.run(target.play(few(9)))
+    target.restore(state)
+    assert target.now() == now
+    again = asyncio.run(played())
+    assert differences(first, again) == []
+    assert first.code.tolist().count(Code.BAD_FRAME) == 1, "a fault that was armed is armed again"
+    other = started(seed + 1)
+    other.restore(state)
+    assert differences(first, asyncio.run(other.play(few(40, 7)))) == []
+    # A state outlives what goes wrong in between: frames that never end, and those that a cut left in the port.
+    other.restore(state)
+    asyncio.run(other.send(Frame(bytes(9000), Edge.WIRE)))
+    other.restore(state)
+    assert differences(first, asyncio.run(other.play(few(40, 7)))) == []
+
+
+def of_build(state: bytes, build: str) -> bytes:
+    """The state as if it were of another build."""
+    size = int.from_bytes(state[8:12], "little")
+    head = json.dumps(json.loads(state[12 : 12 + size]) | {"build": build}).encode()
+    return state[:8] + len(head).to_bytes(4, "little") + head + state[12 + size :]
+
+
+def test_a_state_is_refused_with_the_reason(verilator: str, seed: int) -> None:
+    target = started(seed)
+    good = target.snapshot()
+    asyncio.run(target.send(Frame(bytes(64), Edge.WIRE)))
+    with pytest.raises(SnapshotError, match="frames are in flight"):
+        target.snapshot()
+    asyncio.run(target.sleep(1000))
+    with pytest.raises(SnapshotError, match="frames wait to be received"):
+        target.snapshot()
+    with pytest.raises(SnapshotError, match=r"the state is of build native-other, this is native-"):
+        target.restore(of_build(good, "native-other"))
+    for bad in (b"", b"{}", good[:40], good[:-1], good + b"x"):
+        with pytest.raises(SnapshotError, match="no saved state"):
+            target.restore(bad)
+    target.restore(good)
+    assert asyncio.run(target.play(few(2))).code.tolist() == [Code.DELIVERED] * 2
+
+
+# ------------------------------------------------------------------------------------------------------- waves
+
+
+def wave_times(path: Path) -> tuple[int, int, int]:
+    """First and last time in a file of waves, in ps, and how many variables it has."""
+    if path.suffix == ".vcd":
+        text = path.read_text()
+        times = [int(time) for time in re.findall(r"^#(\d+)", text, re.MULTILINE)]
+        return times[0], times[-1], text.count("$var")
+    # The header block of an FST: type 0, its length, first and last time, byte order, memory, scopes, variables
+    kind, _, first, last, _, _, _, variables = struct.unpack(">BQQQdQQQ", path.read_bytes()[:57])
+    assert kind == 0
+    return first, last, variables
+
+
+def test_waves_of_a_window_hold_its_frames_and_no_others(tmp_path: Path, verilator: str, seed: int) -> None:
+    target = started(seed)
+    asyncio.run(target.play(few(3)))
+    for edge in Edge:
+        batch, path = few(30), tmp_path / f"{edge.name}{waves_suffix()}"
+        target.waves_of(path, edge, 5, 7)
+        begin = target.now()
+        outcome = asyncio.run(target.play(batch))
+        mine = np.flatnonzero(batch.edge == edge)[5:8]
+        first, last, variables = wave_times(path)
+        clock = target.capabilities.clock_ns
+        wanted = begin + clock * np.array([outcome.first_in[mine[0]], outcome.last_out[mine[-1]]])
+        assert wanted[0] - 10 * clock <= first / 1000 <= wanted[0] + clock
+        assert wanted[1] <= last / 1000 <= wanted[1] + 50 * clock
+        assert variables > 1000
+
+
+def test_waves_start_and_stop_between_plays_and_change_nothing(tmp_path: Path, verilator: str, seed: int) -> None:
+    plain, watched = started(seed), started(seed)
+    for number in range(3):
+        path, begin = tmp_path / f"{number}{waves_suffix()}", watched.now()
+        if number != 1:
+            watched.start_waves(path)
+        one, other = asyncio.run(plain.play(few(12, number))), asyncio.run(watched.play(few(12, number)))
+        watched.stop_waves()
+        assert differences(one, other) == []
+        assert path.exists() == (number != 1)
+        if path.exists():
+            first, last, _ = wave_times(path)
+            assert abs(first / 1000 - begin) <= 8 and abs(last / 1000 - watched.now()) <= 8
+    with pytest.raises(OSError, match="can't be written"):
+        watched.start_waves(tmp_path / "nowhere" / "x.fst")
+
+
+# ------------------------------------------------------------------------------------------------------- the clock
+
+
+def test_ctrl_c_ends_a_long_play(verilator: str, seed: int) -> None:
+    target = NativeTarget(seed, skip_idle=False)
+
+    async def endless() -> None:
+        await target.start()
+        asyncio.get_running_loop().call_later(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+        await target.play(few(2, times=[0, 10**15]))
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(endless())
+    asyncio.run(target.configure(NicConfig()))
+    assert asyncio.run(target.play(few(2))).code.tolist() == [Code.DELIVERED] * 2
