@@ -44,8 +44,8 @@ _ROWS = (
     ("latency, median, cycles", ""),
     ("latency, p99, cycles", ""),
     ("latency, max, cycles", ""),
-    ("delivered, Gb/s", ".2f"),
-    (f"share of {LINE_GBPS}G, %", ".1f"),
+    ("Gb/s, pauses counted", ".2f"),
+    (f"share of {LINE_GBPS}G, pauses counted, %", ".1f"),
 )
 """Of a direction, and how their numbers are written."""
 Record = Mapping[str, Any]
@@ -129,7 +129,8 @@ class _Way:
 
     @property
     def gbps(self) -> float:
-        """From the first delivered frame's first beat in to the last one's first beat out."""
+        """From the first delivered frame's first beat in to the last one's first beat out: records don't say where one
+        window ends and the next begins, so the pauses between them count."""
         span = self.end_ns - self.begin_ns
         return self.wire_bytes * 8 / span if span > 0 else 0.0
 
