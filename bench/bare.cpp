@@ -1,25 +1,43 @@
-// The reference design in a bare Verilator loop, without VPI and Python: the limit that every harness is measured by.
-//
-//   bare <traffic> <out>     traffic: see bench/traffic.py. out: the bytes and tuser of the first segment's frames.
-//
-// Prints a line for each segment: cycles, CPU seconds.
+// A verilated design in a bare loop, without VPI, Python and harness: the limit that every harness is measured by. It
+// stands in the library of the design's harness, so it turns the same model.
 
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <memory>
 #include <vector>
 
-#include "Vreference.h"
-#include "verilated.h"
+#include "c_api.hpp"
+#include "device.hpp"
+
+namespace nicloop {
 
 namespace {
 
-struct Beat {
+constexpr int64_t RESET_CYCLES = 8;
+constexpr int64_t MOST_CYCLES = 100000;  // until the design is ready
+
+struct Stimulus {
     uint32_t data[4];
     uint16_t keep;
     bool last;
 };
+
+std::vector<Stimulus> beats_of(int64_t frames, const int64_t* offset, const uint8_t* data) {
+    std::vector<Stimulus> beats;
+    for (int64_t frame = 0; frame < frames; ++frame) {
+        for (int64_t at = offset[frame]; at < offset[frame + 1]; at += 16) {
+            Stimulus beat{};
+            const int64_t left = offset[frame + 1] - at;
+            const int64_t size = left < 16 ? left : 16;
+            std::memcpy(beat.data, data + at, static_cast<size_t>(size));
+            beat.keep = static_cast<uint16_t>((1u << size) - 1);
+            beat.last = left <= 16;
+            beats.push_back(beat);
+        }
+    }
+    return beats;
+}
 
 double cpu_seconds() {
     timespec now;
@@ -27,97 +45,91 @@ double cpu_seconds() {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-template <typename T>
-std::vector<T> read(FILE* file, size_t count) {
-    std::vector<T> values(count);
-    if (fread(values.data(), sizeof(T), count, file) != count) {
-        fprintf(stderr, "the traffic file is too short\n");
-        exit(2);
-    }
-    return values;
-}
-
 }  // namespace
 
-int main(int argc, char** argv) {
-    if (argc != 3) {
-        fprintf(stderr, "usage: bare <traffic> <out>\n");
-        return 2;
-    }
-    FILE* traffic = fopen(argv[1], "rb");
-    FILE* out = fopen(argv[2], "wb");
-    if (!traffic || !out) {
-        perror("bare");
-        return 2;
-    }
+// One model, and the two of its streams that frames take.
+class Bare {
+public:
+    Bare(int source, int sink)
+        : model_(make_model(1)),
+          source_(model_->pins.sources.at(static_cast<size_t>(source))),
+          sink_(model_->pins.sinks.at(static_cast<size_t>(sink))) {}
 
-    VerilatedContext context;
-    Vreference top(&context);
-    top.rst = 1;
-    top.s_axis_tvalid = 0;
-    top.s_axis_tuser = 0;
-    top.m_axis_tready = 1;
-    for (int i = 0; i < 8; ++i) {
-        top.clk = !top.clk;
-        top.eval();
-    }
-    top.rst = 0;
-
-    const int64_t segments = read<int64_t>(traffic, 1)[0];
-    for (int64_t segment = 0; segment < segments; ++segment) {
-        const int64_t frames = read<int64_t>(traffic, 1)[0];
-        const std::vector<int64_t> offset = read<int64_t>(traffic, frames + 1);
-        const std::vector<uint8_t> data = read<uint8_t>(traffic, offset[frames]);
-        std::vector<Beat> beats;
-        for (int64_t frame = 0; frame < frames; ++frame) {
-            for (int64_t at = offset[frame]; at < offset[frame + 1]; at += 16) {
-                Beat beat{};
-                const int64_t left = offset[frame + 1] - at;
-                const int64_t size = left < 16 ? left : 16;
-                memcpy(beat.data, &data[at], size);
-                beat.keep = (1u << size) - 1;
-                beat.last = left <= 16;
-                beats.push_back(beat);
-            }
+    // False: the design doesn't become ready.
+    bool reset() {
+        const Pins& pins = model_->pins;
+        for (const SourcePins& source : pins.sources) *source.valid = 0;
+        for (const SinkPins& sink : pins.sinks) *sink.ready = 1;
+        for (const AxilPins& axil : pins.axil) {
+            *axil.awvalid = *axil.wvalid = *axil.bready = *axil.arvalid = *axil.rready = 0;
         }
-        std::vector<Beat> came;
-        std::vector<uint16_t> user;
-        came.reserve(beats.size());
-        const double start = cpu_seconds();
+        *source_.user = 0;
+        for (int64_t cycle = 0; cycle < MOST_CYCLES; ++cycle) {
+            *pins.rst = cycle < RESET_CYCLES;
+            edge(1);
+            edge(0);
+            if (cycle > RESET_CYCLES && (pins.ready == nullptr || *pins.ready)) return true;
+        }
+        return false;
+    }
+
+    // Returns the cycles from the first beat in to the last one out. came, user: null, or room for what comes out.
+    int64_t play(const std::vector<Stimulus>& beats, int64_t frames, uint8_t* came, uint16_t* user) {
         int64_t cycles = 0, received = 0;
         size_t next = 0;
-        while (received < frames) {
+        for (; received < frames; ++cycles) {
             // The values that stand now are those that the edge sees.
-            const bool taken = top.s_axis_tvalid && top.s_axis_tready;
-            if (top.m_axis_tvalid) {
-                if (segment == 0) {
-                    Beat beat;
-                    memcpy(beat.data, &top.m_axis_tdata[0], 16);
-                    beat.keep = top.m_axis_tkeep;
-                    beat.last = top.m_axis_tlast;
-                    came.push_back(beat);
-                    if (beat.last) user.push_back(top.m_axis_tuser);
+            const bool taken = *source_.valid && *source_.ready;
+            if (*sink_.valid) {
+                if (came != nullptr) {
+                    const int size = __builtin_popcount(*sink_.keep);
+                    std::memcpy(came, sink_.data, static_cast<size_t>(size));
+                    came += size;
+                    user[received] = *sink_.user;
                 }
-                received += top.m_axis_tlast;
+                received += *sink_.last;
             }
-            top.clk = 1;
-            top.eval();
+            edge(1);
             if (taken) ++next;
-            top.s_axis_tvalid = next < beats.size();
+            *source_.valid = next < beats.size();
             if (next < beats.size()) {
-                memcpy(&top.s_axis_tdata[0], beats[next].data, 16);
-                top.s_axis_tkeep = beats[next].keep;
-                top.s_axis_tlast = beats[next].last;
+                std::memcpy(source_.data, beats[next].data, 16);
+                *source_.keep = beats[next].keep;
+                *source_.last = beats[next].last;
             }
-            top.clk = 0;
-            top.eval();
-            ++cycles;
+            edge(0);
         }
-        printf("%lld %.9f\n", static_cast<long long>(cycles), cpu_seconds() - start);
-        for (const Beat& beat : came) fwrite(beat.data, 1, __builtin_popcount(beat.keep), out);
-        fwrite(user.data(), sizeof(uint16_t), user.size(), out);
+        return cycles;
     }
-    fclose(traffic);
-    fclose(out);
-    return 0;
+
+private:
+    void edge(uint8_t level) {
+        *model_->pins.clk = level;
+        model_->eval();
+    }
+
+    std::unique_ptr<Model> model_;
+    SourcePins source_;
+    SinkPins sink_;
+};
+
+}  // namespace nicloop
+
+// A model that is ready; null: it doesn't become so.
+NICLOOP_API nicloop::Bare* nicloop_bare_create(int32_t source, int32_t sink) {
+    auto bare = std::make_unique<nicloop::Bare>(source, sink);
+    return bare->reset() ? bare.release() : nullptr;
+}
+
+NICLOOP_API void nicloop_bare_destroy(nicloop::Bare* bare) { delete bare; }
+
+// Frames through the model, back to back; returns the cycles. cpu_s: CPU time of the loop. came, user: as in Bare::play.
+NICLOOP_API int64_t nicloop_bare_play(
+    nicloop::Bare* bare, int64_t frames, const int64_t* offset, const uint8_t* data, uint8_t* came, uint16_t* user,
+    double* cpu_s) {
+    const std::vector<nicloop::Stimulus> beats = nicloop::beats_of(frames, offset, data);
+    const double start = nicloop::cpu_seconds();
+    const int64_t cycles = bare->play(beats, frames, came, user);
+    *cpu_s = nicloop::cpu_seconds() - start;
+    return cycles;
 }

@@ -46,7 +46,7 @@ async def measure(play: Play) -> None:
         cpu = time.process_time() - cpu
         cycles = round((get_sim_time("ps") - start) / CORE_PS)
         assert len(data) == len(segment[0]), f"{len(segment[0])} bytes went in, {len(data)} came out"
-        result[str(size)] = {"cycles": cycles, "cpu_s": cpu}
+        result[size] = {"cycles": cycles, "cpu_s": cpu}
     (Path(os.environ["NICLOOP_RUN_DIR"]) / "speed.json").write_text(json.dumps(result))
 
 

@@ -12,17 +12,15 @@ Timing:   a frame starts in the exact cycle that its line rate gives; BFM and ag
 from __future__ import annotations
 
 import ctypes
-import json
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 
-from bench import speed, throughput, traffic
+from bench import throughput
 from models import meta as meta_word
 from models.meta import Code
 from tb import native
@@ -552,42 +550,3 @@ def test_the_port_takes_a_frame_every_max_of_beats_and_four_cycles() -> None:
     rows = throughput.measure()
     assert len(rows) == 2 * 150
     assert [row for row in rows if not row.exact] == []
-
-
-# ------------------------------------------------------------------------------------------------------ speed bench
-
-
-def bench_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, **change: Any) -> int:
-    """Exit code of the speed bench, with made-up figures in place of runs: cycles per CPU second of each harness."""
-    figures = {"bare": 800_000.0, "frame BFM": 400_000.0, "agents": 40_000.0, "cocotbext-axi": 5_000.0}
-    figures |= change.get("figures", {})
-    digests = change.get("digests", {})
-
-    def run(name: str, cycles: int) -> speed.Figures:
-        cpu = {size: cycles / figures[name] for size in traffic.SIZES}
-        return speed.Figures(digests.get(name, "same"), dict.fromkeys(traffic.SIZES, cycles), cpu)
-
-    monkeypatch.setattr(speed, "SIM_BUILD", tmp_path)
-    monkeypatch.setattr(speed, "build_bare", lambda: Path("bare"))
-    monkeypatch.setattr(speed, "run_bare", lambda program, cycles: run("bare", cycles))
-    monkeypatch.setattr(speed, "run_cocotb", run)
-    return speed.main(["--repetitions", "2"])
-
-
-def test_the_speed_gates_stand_on_the_frozen_design_and_fail_below_their_ratio(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert bench_with(monkeypatch, tmp_path) == 0
-    gates = json.loads((tmp_path / "bench.json").read_text())["gates"]
-    assert {(gate["harness"], round(gate["ratio"]), gate["held"]) for gate in gates} == {
-        ("frame BFM", 80, True),
-        ("agents", 8, True),
-    }
-    assert bench_with(monkeypatch, tmp_path, figures={"frame BFM": 249_000.0}) == 1
-    assert "frame BFM, 1514 B: 49.8 times cocotbext-axi, the gate is 50" in capsys.readouterr().out
-    assert bench_with(monkeypatch, tmp_path, figures={"agents": 24_000.0}) == 1
-    assert bench_with(monkeypatch, tmp_path, digests={"agents": "other"}) == 1
-    assert "different bytes" in capsys.readouterr().out
-    monkeypatch.setattr(speed, "FROZEN", "other")
-    assert bench_with(monkeypatch, tmp_path) == 1
-    assert "is frozen" in capsys.readouterr().out
