@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from models.config import NicConfig
 from models.frames import Edge
@@ -26,7 +26,7 @@ from tb.replay.window import WINDOW_FRAMES, Judged, Listener, Window
 from tb.replay.windows import Windows
 from tb.targets.base import Target
 
-__all__ = ["DIRECTIONS", "Performed", "Task", "perform"]
+__all__ = ["DIRECTIONS", "Performed", "Task", "Waving", "perform"]
 
 DIRECTIONS = {"rx": Edge.WIRE, "tx": Edge.HOST}
 """The edge at which frames of a direction enter."""
@@ -37,8 +37,9 @@ class Task:
     """What to replay; as JSON takes it.
 
     captures: name and path of each. config: TOML. port, direction: None: as the capture says. frames, wanted: the texts
-    of a range and a filter, "": all. records, out: paths, "-": standard output, "": none. failures: folder where a
-    failure is packed, "": nowhere; origin: the fields of its `Origin`.
+    of a range and a filter, "": all. records, out: paths, "-": standard output, "": none. waves: file of the
+    waveform of the first window, or of all frames of a range that ends, on a target that writes it itself. failures:
+    folder where a failure is packed, "": nowhere; origin: the fields of its `Origin`.
     """
 
     captures: list[list[str]]
@@ -53,6 +54,7 @@ class Task:
     records: str = ""
     out: str = ""
     failures: str = ""
+    waves: str = ""
     origin: dict[str, Any] = field(default_factory=dict)
 
     def windows(self) -> Windows:
@@ -90,6 +92,15 @@ class Performed:
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+@runtime_checkable
+class Waving(Protocol):
+    """A target that writes waves itself."""
+
+    def start_waves(self, path: Path) -> None: ...
+
+    def stop_waves(self) -> None: ...
 
 
 class _Progress:
@@ -139,9 +150,12 @@ async def perform(
         context = Context(Path(task.failures), Origin(**task.origin), before=failed.before, snapshot=failed.snapshot)
         return str((await reproduce(target, failed.judged, config, context, failed.error)).path)
 
+    stream: Iterable[Window] = _until(offered(windows, task.pace), interrupted)
+    if task.waves and isinstance(target, Waving):
+        stream = _waved(stream, target, Path(task.waves), only_first=windows.frames.behind is None)
     ended = await replay(
         target,
-        _until(offered(windows, task.pace), interrupted),
+        stream,
         config,
         listeners,
         keep_going=task.keep_going,
@@ -167,3 +181,18 @@ def _until(windows: Iterable[Window], interrupted: Callable[[], bool]) -> Iterat
         if interrupted():
             return
         yield window
+
+
+def _waved(windows: Iterable[Window], target: Waving, path: Path, *, only_first: bool) -> Iterator[Window]:
+    """The windows; waves are written while the first one is played, or while all are."""
+    begun = False
+    try:
+        for window in windows:
+            if len(window) and not begun:
+                target.start_waves(path)
+                begun = True
+            yield window
+            if begun and only_first:
+                target.stop_waves()
+    finally:
+        target.stop_waves()

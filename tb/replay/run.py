@@ -23,7 +23,7 @@ from tb.replay.show import Tell, watched
 from tb.targets.base import Target, Unsupported
 from tb.targets.launch import job_folder, launch_job
 from tb.targets.model import ModelTarget
-from tb.targets.native import NativeTarget
+from tb.targets.native import NativeTarget, waves_suffix
 from tb.toolchain import SIM_BUILD
 
 __all__ = ["How", "Interrupt", "play", "replay_job", "to_stdout"]
@@ -79,8 +79,20 @@ def play(task: Task, how: How, tell: Tell) -> tuple[Performed, Path | None]:
     if how.target == "cocotb":
         return _in_simulator(task, how, tell)
     target = NativeTarget(how.seed) if how.target == "native" else ModelTarget()
+    waves = _waves_place(task) if how.waves else None
+    here = task if waves is None else replace(task, waves=str(waves))
     with Interrupt() as interrupt:
-        return asyncio.run(_here(target, task, tell, interrupt)), None
+        performed = asyncio.run(_here(target, here, tell, interrupt))
+    return performed, waves if waves is not None and waves.exists() else None
+
+
+def _waves_place(task: Task) -> Path:
+    """Where the native target writes waves: by the name of the first capture."""
+    folder = SIM_BUILD / "waves"
+    folder.mkdir(parents=True, exist_ok=True)
+    place = folder / f"{Path(task.captures[0][0]).name.partition('.')[0]}{waves_suffix()}"
+    place.unlink(missing_ok=True)
+    return place
 
 
 async def _here(target: NativeTarget | ModelTarget, task: Task, tell: Tell, interrupt: Interrupt) -> Performed:
