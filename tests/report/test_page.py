@@ -256,6 +256,18 @@ def test_the_first_mismatches_are_open_and_the_rest_is_folded():
     assert "Its bytes came out unchanged." in page.said("mismatches")
 
 
+def test_a_long_list_of_captures_is_folded():
+    def page(captures: int) -> Page:
+        return Page(
+            render_page(figures_of(*(judge([udp_frame(64)], capture=f"{i}.pcap") for i in range(captures))), run())
+        )
+
+    few, many = page(20), page(21)
+    assert many.faults == []
+    assert [sum(tag == "details" for tag, _ in each.tags) for each in (few, many)] == [0, 1]
+    assert "21 lines" in many.said("captures") and "20.pcap rx 1 64" in many.said("captures")
+
+
 def test_a_replay_without_a_frame_says_so_and_has_no_plot():
     page = Page(render_page(figures_of(), run()))
     assert "Nothing played There was no frame to play." in page.said("top")
