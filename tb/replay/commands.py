@@ -157,7 +157,7 @@ def _reproduce(path: Path, sim: str, engine: str, seed: int, config: Path | None
 def _packed_waves(path: Path) -> Path | None:
     """The waveform of a failure, which is put into its file too; None: it can't be had."""
     try:
-        return pack_waves(path)
+        return pack_waves(path).waves
     except (CaptureError, SimulationFailed) as error:
         print(f"nicloop: no waveform: {error}", file=sys.stderr)
         return None

@@ -19,6 +19,7 @@ from tb.replay.item import Failing, Item, Saves, Verdict, play_once
 from tb.replay.packed import Origin, write_failure
 from tb.replay.shrink import shrink
 from tb.replay.window import Judged
+from tb.report.table import counted
 from tb.targets.base import Target, TargetError
 
 __all__ = ["REPRODUCE_TRIES", "Context", "Failure", "reproduce", "say_on_stderr"]
@@ -83,9 +84,10 @@ async def reproduce(
     # What comes behind the frame that fails first can't have made it fail; a frame without a byte can't be offered.
     frames = np.flatnonzero(window.batch.lengths[: len(window) if at is None else at + 1]).tolist()
     failing = await _Search(target, whole, config, context).run(found, frames)
-    words = f"{len(failing.item.frames)} frames after {failing.tries} tries"
+    tries = counted(failing.tries, "try", "tries")
+    words = f"{counted(len(failing.item.frames), 'frame')} after {tries}"
     words += "" if failing.item.state is None else ", from a saved state"
-    context.say(words if failing.reproduced else f"it does not fail again ({failing.tries} tries)")
+    context.say(words if failing.reproduced else f"it does not fail again ({tries})")
     origin = replace(context.origin, build=target.build) if isinstance(target, Saves) else context.origin
     return Failure(write_failure(context.folder, failing, config, origin), failing)
 
@@ -107,7 +109,7 @@ class _Search:
             return Failing(self.whole, found, item, Verdict(item.frames, None, []), False, self.tries, window)
         item, index = best
         left = max(0, self.context.tries - self.tries)
-        self.context.say(f"it fails with {len(index)} frames; looking for fewer")
+        self.context.say(f"it fails with {counted(len(index), 'frame')}; looking for fewer")
 
         async def fails(part: list[int]) -> bool:
             return (await self._play(item.part(part))).failed

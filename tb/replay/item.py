@@ -125,16 +125,19 @@ class Verdict:
         """The first difference: frame, offset, expected, got."""
         return self.ended or (item.words(self.first) if self.first else "")
 
-    def look(self, item: Item) -> str:
-        """Where to look for the first difference in a waveform; "": nobody knows."""
+    def look(self, item: Item, *, time: bool = True) -> str:
+        """Where to look for the first difference in a waveform of this play; "": nobody knows. time: in ns too."""
         first = self.first
         if first is None:
             return (
                 self.ended.partition(" did not move")[0].removeprefix("Stuck: ") if "did not move" in self.ended else ""
             )
         edge = Edge(int(item.frames.edge[first.frame])) if first.frame >= 0 else None
-        when = f" in cycle {first.cycle} of the play, at {self.begin_ns + first.cycle * CLOCK_NS:.0f} ns"
-        return f"{_signals(first.what, edge)} of nic_port{when if first.cycle >= 0 else ''}"
+        signals = f"{_signals(first.what, edge)} of nic_port"
+        if first.cycle < 0:
+            return signals
+        when = f", before the clock edge at {self.begin_ns + first.cycle * CLOCK_NS:.0f} ns" if time else ""
+        return f"{signals} in cycle {first.cycle} of the play{when}"
 
 
 @dataclass(frozen=True)

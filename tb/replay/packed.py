@@ -133,7 +133,7 @@ def _findings(item: Item, verdict: Verdict) -> dict[str, Any]:
     return {
         "first": verdict.words(item),
         "ended": bool(verdict.ended),
-        "look": verdict.look(item),
+        "look": verdict.look(item, time=False),
         "count": len(verdict.mismatches),
         "mismatches": [_told(item, mismatch) for mismatch in verdict.mismatches[:KEPT_MISMATCHES]],
     }
@@ -183,8 +183,13 @@ def _note(failing: Failing, origin: Origin) -> dict[str, Any]:
         "tries": failing.tries,
         "found": _findings(failing.whole, failing.found) | {"first": _source_words(failing)},
         "smallest": _findings(item, failing.verdict),
+        "waves": None,
         "versions": versions(origin.sim if origin.target != "model" else None),
     }
+
+
+def _json(note: Mapping[str, Any]) -> bytes:
+    return (json.dumps(note, indent=1) + "\n").encode()
 
 
 def _source_words(failing: Failing) -> str:
@@ -236,7 +241,7 @@ def write_failure(folder: Path, failing: Failing, config: NicConfig, origin: Ori
     item = failing.item
     path = _place(folder, _stem(failing), item.name, origin.command)
     members = {
-        _NOTE: (json.dumps(_note(failing, origin), indent=1) + "\n").encode(),
+        _NOTE: _json(_note(failing, origin)),
         _CONFIG: (item.config or config).to_toml().encode(),
         _CAPTURE: _capture_bytes(item, failing.verdict),
     }
@@ -244,6 +249,12 @@ def write_failure(folder: Path, failing: Failing, config: NicConfig, origin: Ori
         members[_WINDOW] = _capture_bytes(failing.window, None)
     if item.state is not None:
         members[_STATE] = item.state
+    _store(path, members)
+    return path
+
+
+def _store(path: Path, members: Mapping[str, bytes]) -> None:
+    """The archive with these members, in their order; whole or not at all."""
     partial = path.with_suffix(".part")
     try:
         with zipfile.ZipFile(partial, "w") as archive:
@@ -252,17 +263,20 @@ def write_failure(folder: Path, failing: Failing, config: NicConfig, origin: Ori
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
-    return path
 
 
-def add_waves(path: Path, waves: Path) -> bool:
-    """Put a waveform into a failure. False: it is longer than `MOST_WAVES`, or there is one already."""
+def add_waves(path: Path, waves: Path, look: str) -> bool:
+    """Put a waveform into a failure, and where to look in it. False: it is longer than `MOST_WAVES`, or there is one.
+
+    FailureError: it is no failure. OSError: it can't be written.
+    """
     with zipfile.ZipFile(path) as archive:
-        there = any(name in _WAVES for name in archive.namelist())
-    if there or waves.stat().st_size > MOST_WAVES:
+        names = archive.namelist()
+    if any(name in _WAVES for name in names) or waves.stat().st_size > MOST_WAVES:
         return False
-    with zipfile.ZipFile(path, "a") as archive:
-        _member(archive, f"waves{waves.suffix}", waves.read_bytes())
+    members, name = _read(path, names), f"waves{waves.suffix}"
+    note = json.loads(members[_NOTE]) | {"waves": {"file": name, "look": look}}
+    _store(path, members | {_NOTE: _json(note), name: waves.read_bytes()})
     return True
 
 

@@ -13,18 +13,24 @@ from typing import Annotated
 
 import typer
 
-from tb.build import Run, SimulationFailed
+from models.frames import Edge
+from tb.build import BuildError, Run, SimulationFailed
+from tb.replay.item import Item
 from tb.replay.packed import FailureError, Packed, add_waves, load_failure, unpack_waves
 from tb.replay.play import play_item
 from tb.replay.versions import versions
 from tb.report.table import CaptureResult, counted
+from tb.targets.base import TargetError
 from tb.targets.launch import ENGINES, TARGETS, default_engine, launch_job
 from tb.targets.model import ModelTarget
-from tb.toolchain import ROOT
+from tb.targets.native import NativeTarget, waves_suffix
+from tb.toolchain import ROOT, SIM_BUILD, ToolError
 
-__all__ = ["Again", "pack_waves", "play_again", "rerun", "rerun_command", "shown"]
+__all__ = ["Again", "How", "pack_waves", "play_again", "rerun", "rerun_command", "shown", "tell_failure"]
 
 TIMEOUT_S = 1800
+WATCHED_BEFORE = 32
+"""Frames before the failing one in a waveform of the target native; in a simulator it has the whole run."""
 
 
 @dataclass(frozen=True)
@@ -74,12 +80,44 @@ def rerun_command(path: Path) -> str:
 
 
 def play_again(packed: Packed, how: How, *, waves: bool = False, window: bool = False) -> Again:
-    """Play a failure. SimulationFailed: the simulation did not come to its end. FailureError: it can't be played so."""
-    if how.target == "model":
-        item = packed.window if window and packed.window is not None else packed.item
-        result, _ = asyncio.run(play_item(ModelTarget(), item, packed.config, tries=0))
-        return Again(result)
-    return _play_in_simulator(packed, how, waves=waves, window=window)
+    """Play a failure. SimulationFailed: the simulation did not come to its end. FailureError: it can't be played so.
+
+    BuildError, ToolError: of a target that is built.
+    """
+    if how.target == "cocotb":
+        return _play_in_simulator(packed, how, waves=waves, window=window)
+    item = packed.window if window and packed.window is not None else packed.item
+    if how.target == "native":
+        return asyncio.run(_play_native(packed, item, how, waves=waves))
+    return Again(asyncio.run(play_item(ModelTarget(), item, packed.config, tries=0))[0])
+
+
+async def _play_native(packed: Packed, item: Item, how: How, *, waves: bool) -> Again:
+    target = NativeTarget(how.seed)
+    await target.start()
+    build = packed.origin.build
+    if item.state is not None and target.build != build:
+        raise FailureError(
+            str(packed.path),
+            f"starts from a saved state of build {build}, here it is {target.build}: other RTL, harness or tools; "
+            f"replay the whole capture: {packed.origin.command}",
+        )
+    path = None
+    if waves:
+        path = SIM_BUILD / "waves" / f"{packed.path.stem}{waves_suffix()}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        target.waves_of(path, *_watched(packed, item))
+    result, _ = await play_item(target, item, packed.config, tries=0)
+    return Again(result, path)
+
+
+def _watched(packed: Packed, item: Item) -> tuple[Edge, int, int]:
+    """Of what a waveform is written: an edge, the first and the last frame of those at it."""
+    entry = next((entry for entry in packed.note["smallest"]["mismatches"] if entry["frame"] is not None), None)
+    at = len(item.frames) - 1 if entry is None or item is packed.window else entry["frame"]
+    edge = Edge(int(item.frames.edge[at]))
+    place = int((item.frames.edge[: at + 1] == edge).sum()) - 1
+    return edge, max(0, place - WATCHED_BEFORE), place
 
 
 def _play_in_simulator(packed: Packed, how: How, *, waves: bool, window: bool) -> Again:
@@ -108,16 +146,38 @@ def found_waves(run: Run) -> Path | None:
     return next((path for path in run.folder.glob("waves.*") if path.stat().st_size), None)
 
 
-def pack_waves(path: Path) -> Path | None:
-    """Play a failure on what it failed on and put the waveform into its file; returns the waveform, None: it has none.
+def pack_waves(path: Path) -> Again:
+    """Play a failure on what it failed on and put the waveform into its file; returns what that gave.
 
     SimulationFailed, FailureError as for `play_again`.
     """
     packed = load_failure(path)
-    waves = play_again(packed, How.of(packed), waves=True).waves
-    if waves is not None:
-        add_waves(path, waves)
-    return waves
+    again = play_again(packed, How.of(packed), waves=True)
+    if again.waves is not None:
+        add_waves(path, again.waves, again.result.failure.get("look", ""))
+    return again
+
+
+def tell_failure(path: Path) -> list[str]:
+    """What to say of a failure that was just packed, a line each; its waveform is put in first."""
+    packed = load_failure(path)
+    note, lines = packed.note, []
+    size = f"{counted(len(packed.item.frames), 'frame')} after {counted(note['tries'], 'try', 'tries')}"
+    size += "" if note["minimal"] else ", perhaps not the fewest"
+    size += ", from a saved state" if packed.item.state is not None else ""
+    lines.append(
+        f"packed failure: {shown(path)} ({size if note['reproduced'] else 'it does not fail again by itself'})"
+    )
+    if note["reproduced"]:
+        lines.append(f"  in that one:  {packed.words[0]}")
+        try:
+            again = pack_waves(path)
+        except (FailureError, SimulationFailed, TargetError, BuildError, ToolError, OSError) as error:
+            lines.append(f"  no waveform:  {error}")
+        else:
+            lines += [f"  waveform:     {shown(again.waves)}"] if again.waves is not None else []
+            lines += [f"  look at:      {again.result.failure['look']}"] if again.result.failure.get("look") else []
+    return [*lines, f"  reproduce:    {rerun_command(path)}"]
 
 
 # -- the command -------------------------------------------------------------------------------------------------------
@@ -181,6 +241,7 @@ def _leave_waves(packed: Packed, again: Again) -> None:
             typer.echo("no waveform: this target writes none")
         else:
             typer.echo(f"waveform: {shown(packed_waves)}, as packed: this target writes none")
+            typer.echo(f"  look at: {packed.note['waves']['look']}")
         return
     beside = packed.path.with_suffix(again.waves.suffix)
     try:

@@ -174,7 +174,8 @@ def test_a_failure_is_a_zip_with_frames_configuration_and_provenance(tmp_path: P
         "expected": "0x55",
         "got": "0x45",
     }
-    assert note["smallest"]["look"] == f"m_axis_host_tdata of nic_port in cycle {cycle} of the play, at {4 * cycle} ns"
+    assert note["smallest"]["look"] == f"m_axis_host_tdata of nic_port in cycle {cycle} of the play"
+    assert note["waves"] is None
     assert set(note["versions"]) == {"nicloop", "commit", "dirty", "simulator", "python"}
 
 
@@ -288,8 +289,8 @@ def test_a_waveform_is_put_in_last_and_comes_out_again(tmp_path: Path) -> None:
     waves = tmp_path / "waves.fst"
     waves.write_bytes(bytes(range(256)) * 10)
     assert unpack_waves(path, tmp_path) is None
-    assert add_waves(path, waves)
-    assert not add_waves(path, waves)
+    assert add_waves(path, waves, "there")
+    assert not add_waves(path, waves, "elsewhere")
     with zipfile.ZipFile(path) as archive:
         assert archive.namelist()[-1] == "waves.fst"
     (tmp_path / "out").mkdir()
@@ -297,7 +298,8 @@ def test_a_waveform_is_put_in_last_and_comes_out_again(tmp_path: Path) -> None:
     assert unpacked == tmp_path / "out" / "field-45.fst"
     assert unpacked.read_bytes() == waves.read_bytes()
     after = load_failure(path)
-    assert (after.note, after.item.frames) == (before.note, before.item.frames)
+    assert after.note == dict(before.note) | {"waves": {"file": "waves.fst", "look": "there"}}
+    assert after.item.frames == before.item.frames
 
 
 @pytest.fixture
@@ -472,4 +474,4 @@ def test_where_to_look_is_said_by_signal_cycle_and_time(edge: Edge | None, what:
     mismatch = Mismatch(-1 if edge is None else 1, what, 1, 2, 25)
     verdict = Verdict(frames, None, [mismatch], begin_ns=4000)
     item = Item("x", frames, {}, 2)
-    assert verdict.look(item) == f"{signals} of nic_port in cycle 25 of the play, at 4100 ns"
+    assert verdict.look(item) == f"{signals} of nic_port in cycle 25 of the play, before the clock edge at 4100 ns"

@@ -1,0 +1,163 @@
+"""Bugs planted into the RTL: named by their frame, cut down to a few frames, packed, and seen again from the file.
+
+Sweep:    a bug that hits one frame by its content, one that hits by the number of frames before; 2,000 frames and
+          100,000
+Stimulus: UDP frames of 60 to 123 bytes
+Checks:   the frame that is named; the frames that are left; that they start from a reset or from a saved state; the
+          waveform where the file says to look; nicloop rerun elsewhere, on the port without bugs, on another build
+Timing:   the cycle of a difference is the same when it is played again
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from models.frames import Batch
+from tb.cli import app
+from tb.replay import replay_command
+from tb.replay.capture import write_capture
+from tb.replay.packed import Packed, load_failure
+from tests.replay.judging import udp_frame
+from tests.replay.planted import BAD_PORT, COUNTED, FIRST_COUNT, SECOND_COUNT, plant
+
+Replay = Callable[..., tuple[Result, Packed]]
+
+
+def nicloop(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def capture(path: Path, count: int, *, bad: int | None = None, counted: bool = False) -> Path:
+    """``count`` frames; number ``bad`` goes to `BAD_PORT`; counted: all have the source that the port counts apart."""
+    frames = [udp_frame(60 + i) for i in range(64)]
+    if counted:
+        frames = [frame[:6] + bytes([COUNTED]) + frame[7:] for frame in frames]
+    whole = [frames[i % 64] for i in range(count)]
+    if bad is not None:
+        whole[bad] = udp_frame(100, BAD_PORT)
+    write_capture(path, Batch.of(whole))
+    return path
+
+
+@pytest.fixture
+def replay(verilator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Replay:
+    """Replays a capture on the port with the bugs; gives what was said and the failure that was packed."""
+    plant(monkeypatch)
+    monkeypatch.setattr(replay_command, "SIM_BUILD", tmp_path)
+
+    def play(path: Path, *options: object) -> tuple[Result, Packed]:
+        result = nicloop("replay", path, *options)
+        assert result.exit_code == 1, result.output
+        (file,) = (tmp_path / "failures").glob("*.zip")
+        return result, load_failure(file)
+
+    return play
+
+
+def level_before(path: Path, signal: str, time_ns: int) -> int:
+    """Value of a signal of the port in a VCD just before a time."""
+    number, value, now = "", 0, 0
+    for line in path.read_text().splitlines():
+        if line.lstrip().startswith("$var") and f" {signal} " in line:
+            number = number or line.split()[3]
+        elif line.startswith("#"):
+            now = int(line[1:])
+        elif line.endswith(f" {number}") and line.startswith("b") and now < 1000 * time_ns:
+            value = int(line[1:].split()[0], 2)
+    return value
+
+
+def check_waves(packed: Packed, lane: int, wrong: int, folder: Path) -> None:
+    """The file has a waveform; where it says to look, the lane has the wrong value (read where waves are VCD)."""
+    with zipfile.ZipFile(packed.path) as archive:
+        (name,) = [name for name in archive.namelist() if name.startswith("waves.")]
+        waves = Path(archive.extract(name, folder))
+    assert waves.stat().st_size > 1000
+    look = re.fullmatch(
+        r"m_axis_host_tdata of nic_port in cycle (\d+) of the play, before the clock edge at (\d+) ns",
+        load_failure(packed.path).note["waves"]["look"],
+    )
+    assert look is not None
+    if waves.suffix == ".vcd":
+        assert level_before(waves, "m_axis_host_tdata", int(look[2])) >> 8 * lane & 0xFF == wrong
+
+
+def check_named(result: Result, packed: Packed, number: int, byte: int, expected: int) -> None:
+    """The frame is named in the terminal and in the file."""
+    assert f"frame {number} (" in result.output
+    assert f"byte {byte}: expected {expected:#04x}, got {expected ^ 8:#04x}" in result.output
+    assert packed.path.name == f"field-{number}.zip"
+    assert f"nicloop rerun {packed.path} --waves" in result.output
+    assert packed.note["found"]["first"].startswith(f"rx frame {number}: byte {byte}: expected {expected:#04x}")
+    assert packed.note["reproduced"]
+    assert packed.note["minimal"]
+
+
+def test_a_bug_that_hits_a_frame_by_its_content_is_cut_down_to_that_frame(
+    replay: Replay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result, packed = replay(capture(tmp_path / "field.pcapng", 2000, bad=1400), "--window", 512)
+    check_named(result, packed, 1400, 47, 0x5A)
+    assert packed.item.numbers.tolist() == [1400]
+    assert packed.item.state is None
+    check_waves(packed, 15, 0x52, tmp_path)
+    again = nicloop("rerun", packed.path)
+    assert again.exit_code == 1, again.output
+    assert f"still fails the same way: {packed.words[0]}" in again.output
+    monkeypatch.undo()
+    mended = nicloop("rerun", packed.path)
+    assert mended.exit_code == 0, mended.output
+    assert "no longer fails: 1 frame, all as the model says" in mended.output
+
+
+def test_a_bug_that_hits_by_the_number_of_frames_is_cut_down_from_a_saved_state(
+    replay: Replay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result, packed = replay(capture(tmp_path / "field.pcapng", 2000, counted=True), "--window", 512)
+    check_named(result, packed, FIRST_COUNT, 15, 0)
+    assert packed.item.numbers.tolist() == [FIRST_COUNT]
+    assert packed.item.state is not None
+    assert packed.item.before["rx_frames_in"] == FIRST_COUNT
+    check_waves(packed, 15, 8, tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    shutil.copy(packed.path, "given.zip")
+    again = nicloop("rerun", "given.zip", "--waves")
+    assert again.exit_code == 1, again.output
+    assert f"still fails the same way: {packed.words[0]}" in again.output
+    assert re.search(r"waveform: given\.(fst|vcd)\n  look at: m_axis_host_tdata of nic_port in cycle", again.output)
+    simulated = nicloop("rerun", "given.zip", "--target", "cocotb")
+    assert simulated.exit_code == 2
+    assert "starts from a saved state of the device" in simulated.output
+    monkeypatch.undo()
+    other = nicloop("rerun", packed.path)
+    assert other.exit_code == 2
+    assert f"starts from a saved state of build {packed.origin.build}, here it is native-" in other.output
+    assert "replay the whole capture" in other.output
+    assert "Traceback" not in other.output
+
+
+@pytest.mark.parametrize("kind", ["content", "number"])
+def test_a_bug_in_frame_70000_of_100000_is_named_and_handed_over_in_a_few_frames(
+    kind: str, replay: Replay, tmp_path: Path
+) -> None:
+    bad = SECOND_COUNT - 200 if kind == "content" else None
+    number = SECOND_COUNT if bad is None else bad
+    result, packed = replay(capture(tmp_path / "field.pcapng", 100_000, bad=bad), "--json")
+    summary = json.loads(result.stdout)
+    assert summary["failure"] == str(packed.path)
+    assert packed.note["found"]["first"].startswith(f"rx frame {number}: byte ")
+    assert packed.item.numbers.tolist() == [number]
+    assert (packed.item.state is None) == (kind == "content")
+    check_waves(packed, 15, 0x52 if kind == "content" else 8, tmp_path)
+    again = nicloop("rerun", packed.path)
+    assert again.exit_code == 1, again.output
+    assert "still fails the same way" in again.output
