@@ -101,7 +101,7 @@ class Timeline:
         self.amounts = np.zeros((bins, lines))
         self.step_ns = step_ns
 
-    def add(self, line: int, begin: NDArray[np.float64], end: NDArray[np.float64], amount: Int64) -> None:
+    def add(self, line: int, begin: NDArray[Any], end: NDArray[Any], amount: Int64) -> None:
         """Amounts that flow evenly from their begin to their end, in ns, each behind the one before: where one begins
         earlier, what is left of its time counts."""
         if not len(begin):
