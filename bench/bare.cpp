@@ -65,7 +65,7 @@ public:
         }
         *source_.user = 0;
         for (int64_t cycle = 0; cycle < MOST_CYCLES; ++cycle) {
-            *pins.rst = cycle < RESET_CYCLES;
+            *pins.clocks.front().rst = cycle < RESET_CYCLES;
             edge(1);
             edge(0);
             if (cycle > RESET_CYCLES && (pins.ready == nullptr || *pins.ready)) return true;
@@ -104,7 +104,7 @@ public:
 
 private:
     void edge(uint8_t level) {
-        *model_->pins.clk = level;
+        *model_->pins.clocks.front().clk = level;
         model_->eval();
     }
 

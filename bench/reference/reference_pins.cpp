@@ -9,8 +9,7 @@ std::unique_ptr<Model> make_model(int seed) {
     auto model = std::make_unique<VerilatedModel<Vtop>>(seed);
     Vtop& top = model->top();
     Pins& pins = model->pins;
-    pins.clk = &top.clk;
-    pins.rst = &top.rst;
+    pins.clocks = {{&top.clk, &top.rst, 4'000'000}};
     pins.sources = {NICLOOP_STREAM(top, s_axis, nullptr)};
     pins.sinks = {NICLOOP_STREAM(top, m_axis, nullptr)};
     return model;

@@ -121,8 +121,11 @@ Device::Device(int seed) : model_(make_model(seed)) {
     for (const SourcePort& one : sources_) *one.pins.valid = 0;
     if (!pins.axil.empty()) axil_.connect(pins.axil.data());
     meta_bytes_ = 4 * static_cast<size_t>(pins.meta_words);
-    *pins.rst = 1;
-    *pins.clk = 0;
+    for (const ClockPins& one : pins.clocks) {
+        clocks_.push_back({one, one.offset_fs});
+        *one.rst = 1;
+        *one.clk = 0;
+    }
     model_->eval();
 }
 
@@ -147,20 +150,22 @@ std::string Device::bind(Harness* harness) {
 }
 
 // What the harness's ends see at the edge that comes; their answers wait in them until it is over.
-inline void Device::sample(int64_t cycle) {
-    for (SourcePort& port : sources_) {
-        port.changed = !*port.pins.valid || *port.pins.ready;
-        if (port.changed) port.source->edge(cycle, *port.pins.ready);
+inline void sample_source(Device::SourcePort& port, int64_t cycle) {
+    port.changed = !*port.pins.valid || *port.pins.ready;
+    if (port.changed) port.source->edge(cycle, *port.pins.ready);
+}
+
+inline void sample_sink(Device::SinkPort& port, int64_t cycle) {
+    const SinkPins& pins = port.pins;
+    if (*pins.valid) {
+        port.sink->beat(cycle, pins.data, *pins.keep, *pins.user, *pins.last, pins.meta);
+    } else {
+        port.sink->idle(cycle);
     }
-    for (SinkPort& port : sinks_) {
-        const SinkPins& pins = port.pins;
-        if (*pins.valid) {
-            port.sink->beat(cycle, pins.data, *pins.keep, *pins.user, *pins.last, pins.meta);
-        } else {
-            port.sink->idle(cycle);
-        }
-    }
-    // The disposition first: a number that ends and begins in one cycle is two frames, and no frame ends as it begins.
+}
+
+// The disposition first: a number that ends and begins in one cycle is two frames, and no frame ends as it begins.
+inline void Device::sample_paths(int64_t cycle) {
     for (PathPort& port : paths_) {
         const PathPins& pins = port.pins;
         if (*pins.disp_valid) port.path->disposition(cycle, *pins.disp_seq, *pins.disp_code, *pins.disp_queue);
@@ -168,13 +173,23 @@ inline void Device::sample(int64_t cycle) {
     }
 }
 
+inline void Device::sample(int64_t cycle) {
+    for (SourcePort& port : sources_) sample_source(port, cycle);
+    for (SinkPort& port : sinks_) sample_sink(port, cycle);
+    sample_paths(cycle);
+}
+
+void Device::complain(const char* side, const std::string& name, const char* what) const {
+    harness_->report().add(harness_->cycle(), side + name, what);
+}
+
 void Device::sample_reset() {
     if (!was_reset_) return;
     for (SourcePort& port : sources_) {
-        if (*port.pins.ready) harness_->report().add(harness_->cycle(), "source " + port.source->name(), "tready is 1 in reset");
+        if (*port.pins.ready) complain("source ", port.source->name(), "tready is 1 in reset");
     }
     for (SinkPort& port : sinks_) {
-        if (*port.pins.valid) harness_->report().add(harness_->cycle(), "sink " + port.sink->name(), "tvalid is 1 in reset");
+        if (*port.pins.valid) complain("sink ", port.sink->name(), "tvalid is 1 in reset");
     }
 }
 
@@ -193,31 +208,34 @@ inline void Device::show_source(SourcePort& port) const {
     }
 }
 
+inline void show_sink(Device::SinkPort& port) {
+    const Sink& sink = *port.sink;
+    *port.pins.ready = sink.ready() && !(sink.hold_last() && *port.pins.valid && *port.pins.last);
+}
+
 inline void Device::show() {
     for (SourcePort& port : sources_) {
         if (port.changed) show_source(port);
     }
-    for (SinkPort& port : sinks_) {
-        const Sink& sink = *port.sink;
-        *port.pins.ready = sink.ready() && !(sink.hold_last() && *port.pins.valid && *port.pins.last);
-    }
+    for (SinkPort& port : sinks_) show_sink(port);
 }
 
 // The cycle's rising (0) or falling (1) edge. The first edge is at time 0 of a simulator whose clock starts high.
 void Device::dump(int64_t half) const {
-    const int64_t period = pins().period_ps;
+    const int64_t period = pins().clocks.front().period_fs / 1000;
     model_->dump(std::max<int64_t>(0, (cycles_ - 1) * period + half * (period / 2)));
 }
 
 inline void Device::cycle() {
     Model& model = *model_;
-    const bool reset = *model.pins.rst;
+    const ClockPins& clock = clocks_.front().pins;
+    const bool reset = *clock.rst;
     if (reset) {
         sample_reset();
     } else {
         sample(harness_->cycle());
     }
-    *model.pins.clk = 1;
+    *clock.clk = 1;
     model.eval();
     if (waves_.on()) dump(0);
     if (reset) {
@@ -227,8 +245,8 @@ inline void Device::cycle() {
         show();
     }
     axil_.put();
-    *model.pins.rst = next_rst_;
-    *model.pins.clk = 0;
+    *clock.rst = next_rst_;
+    *clock.clk = 0;
     model.eval();
     if (waves_.on()) dump(1);
     ++cycles_;
@@ -248,7 +266,7 @@ Device::Time Device::now() const {
 
 // Nothing can happen in the cycle that comes, whatever came before.
 bool Device::sleeps() const {
-    if (pins().time.empty() || !*pins().time.front().idle || axil_.busy() || *pins().rst || next_rst_) return false;
+    if (pins().time.empty() || !*pins().time.front().idle || axil_.busy() || *pins().clocks.front().rst || next_rst_) return false;
     return harness_->sleeps_until(INT64_MAX) > harness_->cycle();
 }
 
@@ -288,6 +306,97 @@ void Device::skip(int64_t most) {
     slept_ = false;
 }
 
+// ---------------------------------------------------------------------------------------------------- several clocks
+
+// What stands at a rising edge of a clock, of the streams that belong to it.
+void Device::take_edge(size_t index) {
+    Clock& clock = clocks_[index];
+    clock.in_reset = *clock.pins.rst;
+    for (SourcePort& port : sources_) {
+        if (port.pins.clock != static_cast<int>(index)) continue;
+        if (!clock.in_reset) {
+            sample_source(port, clock.cycle);
+        } else if (clock.was_reset && *port.pins.ready) {
+            complain("source ", port.source->name(), "tready is 1 in reset");
+        }
+    }
+    for (SinkPort& port : sinks_) {
+        if (port.pins.clock != static_cast<int>(index)) continue;
+        if (!clock.in_reset) {
+            sample_sink(port, clock.cycle);
+        } else if (clock.was_reset && *port.pins.valid) {
+            complain("sink ", port.sink->name(), "tvalid is 1 in reset");
+        }
+    }
+    if (index == 0 && !clock.in_reset) sample_paths(clock.cycle);
+}
+
+// What stands after it.
+void Device::answer_edge(size_t index) {
+    Clock& clock = clocks_[index];
+    for (SourcePort& port : sources_) {
+        if (port.pins.clock != static_cast<int>(index)) continue;
+        if (clock.in_reset) {
+            *port.pins.valid = 0;
+        } else if (port.changed) {
+            show_source(port);
+        }
+    }
+    for (SinkPort& port : sinks_) {
+        if (port.pins.clock != static_cast<int>(index)) continue;
+        if (clock.in_reset) {
+            *port.pins.ready = 0;
+        } else {
+            show_sink(port);
+        }
+    }
+    if (index == 0) axil_.put();
+    *clock.pins.rst = next_rst_;
+    ++clock.edges;
+    clock.cycle = clock.in_reset ? 0 : clock.cycle + 1;
+    clock.was_reset = clock.in_reset;
+    for (SourcePort& port : sources_) {
+        if (port.pins.clock == static_cast<int>(index)) port.source->set_cycle(clock.cycle);
+    }
+}
+
+// The next edge of any clock; edges at one time are taken together, on what stood before all of them.
+void Device::edge_of_several() {
+    int64_t now = INT64_MAX;
+    for (const Clock& clock : clocks_) now = std::min(now, clock.next_fs);
+    for (size_t i = 0; i < clocks_.size(); ++i) {
+        Clock& clock = clocks_[i];
+        clock.edge = clock.next_fs == now && !*clock.pins.clk;
+        if (clock.edge) take_edge(i);
+    }
+    for (Clock& clock : clocks_) {
+        if (clock.next_fs != now) continue;
+        *clock.pins.clk = !*clock.pins.clk;
+        // An odd period has its longer half low.
+        clock.next_fs += clock.edge ? clock.pins.period_fs / 2 : clock.pins.period_fs - clock.pins.period_fs / 2;
+    }
+    model_->eval();
+    for (size_t i = 0; i < clocks_.size(); ++i) {
+        if (clocks_[i].edge) answer_edge(i);
+    }
+    model_->eval();
+    if (waves_.on()) model_->dump(now / 1000);
+}
+
+// Up to behind the next rising edge of the first clock.
+void Device::cycle_of_several() {
+    do {
+        edge_of_several();
+    } while (!clocks_.front().edge);
+    ++cycles_;
+    if (clocks_.front().in_reset) {
+        harness_->reset_cycle();
+    } else {
+        harness_->end_cycle();
+    }
+    waves_.step(*model_);
+}
+
 uint32_t Device::events(uint32_t until) const {
     uint32_t found = 0;
     if ((until & DONE) != 0 && harness_->done()) found |= DONE;
@@ -297,9 +406,14 @@ uint32_t Device::events(uint32_t until) const {
 
 uint32_t Device::run(int64_t cycles, uint32_t until) {
     const int64_t end = cycles_ + cycles;
+    const bool several = clocks_.size() > 1;
     while (cycles_ < end) {
-        if (skip_) skip(end - cycles_ - 1);
-        cycle();
+        if (several) {
+            cycle_of_several();
+        } else {
+            if (skip_) skip(end - cycles_ - 1);
+            cycle();
+        }
         uint32_t found = events(until);
         if (axil_.busy()) {
             axil_.step();
@@ -313,7 +427,7 @@ uint32_t Device::run(int64_t cycles, uint32_t until) {
 std::string Device::save(std::string& out) {
     if (!harness_->settled() || harness_->fired()) return "frames are in flight";
     if (axil_.busy()) return "a register access is under way";
-    if (*pins().rst || next_rst_) return "the device is in reset";
+    if (*pins().clocks.front().rst || next_rst_) return "the device is in reset";
     Writer writer(out);
     archive(writer);
     model_->save(out);

@@ -24,6 +24,7 @@ struct SourcePins {
     uint8_t* last;
     uint16_t* user;
     uint32_t* meta;
+    int clock = 0;
 };
 
 struct SinkPins {
@@ -34,6 +35,15 @@ struct SinkPins {
     const uint8_t* last;
     const uint16_t* user;
     const uint32_t* meta;
+    int clock = 0;
+};
+
+// A clock with the reset in step with it. Its first rising edge is at `offset_fs`.
+struct ClockPins {
+    uint8_t* clk;
+    uint8_t* rst;
+    int64_t period_fs;
+    int64_t offset_fs = 0;
 };
 
 // What a device reports of the frames of a monitored path.
@@ -79,10 +89,9 @@ struct TimePins {
 
 // Everything of a device that the loop touches; what a design lacks stays empty or null.
 struct Pins {
-    uint8_t* clk = nullptr;
-    uint8_t* rst = nullptr;
+    // Several: paths, registers, time and the harness's own cycles belong to the first; a run's cycles are the first's.
+    std::vector<ClockPins> clocks;
     const uint8_t* ready = nullptr;  // after reset
-    int64_t period_ps = 4000;
     int meta_words = 0;
     std::vector<SourcePins> sources;
     std::vector<SinkPins> sinks;
@@ -184,6 +193,16 @@ public:
     // Why run() came back before its cycles were over.
     enum Event : uint32_t { DONE = 1, ACCESS = 2, READY = 4 };
 
+    struct SourcePort {
+        SourcePins pins;
+        Source* source;
+        bool changed;
+    };
+    struct SinkPort {
+        SinkPins pins;
+        Sink* sink;
+    };
+
     explicit Device(int seed);
 
     const Pins& pins() const { return model_->pins; }
@@ -214,17 +233,18 @@ public:
 
     Model& model() { return *model_; }
     Harness* harness() { return harness_; }
+    int clocks() const { return static_cast<int>(clocks_.size()); }
+    // Rising edges of a clock since the device was made, and the number of its next one counted from its release of reset.
+    int64_t edges(int clock) const { return clocks() == 1 ? cycles_ : clocks_[clock].edges; }
+    int64_t cycle_of(int clock) const { return clocks() == 1 ? harness_->cycle() : clocks_[clock].cycle; }
     Waves& waves() { return waves_; }
 
 private:
-    struct SourcePort {
-        SourcePins pins;
-        Source* source;
-        bool changed;
-    };
-    struct SinkPort {
-        SinkPins pins;
-        Sink* sink;
+    struct Clock {
+        ClockPins pins;
+        int64_t next_fs = 0;  // time of its next edge, rising or falling
+        int64_t edges = 0, cycle = 0;
+        bool was_reset = false, in_reset = false, edge = false;
     };
     struct PathPort {
         PathPins pins;
@@ -238,17 +258,24 @@ private:
         axil_.archive(members);
         harness_->archive(members);
         members(next_rst_, was_reset_, cycles_, skipped_);
+        for (Clock& clock : clocks_) members(clock.next_fs, clock.edges, clock.cycle, clock.was_reset);
     }
     Time now() const;
     bool sleeps() const;
     void skip(int64_t most);
     int64_t skippable(int64_t most, Time step) const;
     void cycle();
+    void edge_of_several();
+    void cycle_of_several();
+    void take_edge(size_t clock);
+    void answer_edge(size_t clock);
     void dump(int64_t half) const;
     void sample(int64_t cycle);
     void sample_reset();
+    void sample_paths(int64_t cycle);
     void show();
     void show_source(SourcePort& port) const;
+    void complain(const char* side, const std::string& name, const char* what) const;
     uint32_t events(uint32_t until) const;
 
     std::unique_ptr<Model> model_;
@@ -257,6 +284,7 @@ private:
     std::vector<SinkPort> sinks_;
     std::vector<PathPort> paths_;
     Axil axil_;
+    std::vector<Clock> clocks_;
     Waves waves_;
     size_t meta_bytes_ = 0;
     bool skip_ = true;

@@ -57,6 +57,7 @@ class DeviceLibrary(Library):
         "device_bind": (c_int32, (c_void_p, c_void_p)),
         "device_run": (c_uint32, (c_void_p, c_int64, c_uint32)),
         "device_cycles": (c_int64, (c_void_p,)),
+        "device_clock": (c_int64, (c_void_p, c_int32, c_int32)),
         "device_access": (c_int32, (c_void_p, c_int32, c_uint32, c_uint32)),
         "device_skipped": (c_int64, (c_void_p,)),
         "device_save": (c_int32, (c_void_p, POINTER(c_void_p), POINTER(c_int64))),
@@ -119,8 +120,18 @@ class Device:
         """State of the register access."""
         return Access(self._call("access_state"))
 
+    def clock(self, number: int) -> tuple[int, int]:
+        """Of one of several clocks: rising edges since the device was made, and the number of the one that comes next.
+
+        The latter is counted from its release of reset: cycles of the streams that belong to it are such numbers.
+        """
+        edges, cycle = (int(self._call("clock", number, what)) for what in range(2))
+        if min(edges, cycle) < 0:
+            raise ValueError(self._lib.error())
+        return edges, cycle
+
     def reset(self, level: bool) -> None:
-        """``rst`` after the edge that comes."""
+        """``rst`` after the edge that comes, that of each clock after its own."""
         self._call("reset", level)
 
     def access(self, write: bool, address: int, data: int = 0) -> None:

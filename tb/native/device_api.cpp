@@ -25,6 +25,11 @@ uint32_t nicloop_device_run(Device* device, int64_t cycles, uint32_t until) { re
 
 int64_t nicloop_device_cycles(Device* device) { return device->cycles(); }
 
+int64_t nicloop_device_clock(Device* device, int32_t clock, int32_t what) {
+    if (clock < 0 || clock >= device->clocks()) return fail("the device has no clock " + std::to_string(clock));
+    return what == 0 ? device->edges(clock) : device->cycle_of(clock);
+}
+
 void nicloop_device_reset(Device* device, int32_t level) { device->set_reset(level != 0); }
 
 int32_t nicloop_device_ready(Device* device) { return device->ready(); }

@@ -20,7 +20,7 @@ void Source::push(int64_t n, const uint8_t* data, const int64_t* offset, const u
     if (user) block.user.assign(user, user + n);
     if (meta) block.meta.assign(meta, meta + n * meta_words_);
     if (earliest) block.earliest.assign(earliest, earliest + n);
-    block.arrival = cycle + 1;
+    block.arrival = (cycle_ < 0 ? cycle : cycle_) + 1;
     pushed_ += n;
     queue_.push_back(std::move(block));
 }

@@ -78,6 +78,9 @@ public:
     }
     Pacing& pacing() { return pacing_; }
 
+    // Number of the edge that comes next, for a source whose clock isn't the harness's.
+    void set_cycle(int64_t cycle) { cycle_ = cycle; }
+
     // A rising edge at which the source may change what it shows: nothing is offered, or `ready` is 1. Need not be called
     // while an offered beat waits.
     void edge(int64_t cycle, bool ready);
@@ -109,7 +112,7 @@ public:
     // What must outlive a frame, for a moment without one.
     template <typename Archive>
     void archive(Archive& members) {
-        members(noise_, gap_, within_, pacing_, beat_, offered_, valid_cycle_, pushed_, begun_, ended_, beats_, stalls_);
+        members(noise_, gap_, within_, pacing_, beat_, cycle_, offered_, valid_cycle_, pushed_, begun_, ended_, beats_, stalls_);
     }
 
 private:
@@ -138,6 +141,7 @@ private:
     bool valid_ = false;
     bool waiting_ = false;
     int64_t at_ = 0;             // byte of the frame at which the offered (or next) beat starts
+    int64_t cycle_ = -1;         // of its own clock, -1: the harness's
     int64_t offered_ = 0;        // first cycle of the offered beat
     int64_t valid_cycle_ = -1;   // of the frame's first beat
     int64_t pushed_ = 0, begun_ = 0, ended_ = 0, beats_ = 0, stalls_ = 0;

@@ -9,8 +9,7 @@ std::unique_ptr<Model> make_model(int seed) {
     auto model = std::make_unique<VerilatedModel<Vtop>>(seed);
     Vtop& top = model->top();
     Pins& pins = model->pins;
-    pins.clk = &top.clk;
-    pins.rst = &top.rst;
+    pins.clocks = {{&top.clk, &top.rst, 4'000'000}};
     pins.ready = &top.ready;
     pins.meta_words = sizeof(top.m_axis_host_meta) / 4;
     pins.sources = {NICLOOP_STREAM(top, s_axis_wire, nullptr), NICLOOP_STREAM(top, s_axis_host, top.s_axis_host_meta.data())};

@@ -1,0 +1,116 @@
+"""The harness's loop around a device of two clocks: what crosses, and at which edge of which clock.
+
+Sweep:    the clocks of the wire (390.625 MHz, 2560 ps) and of the core (250 MHz, 4000 ps); lengths 1 to 200; profiles
+          of back-pressure; bursts and frames that are alone
+Stimulus: frames with random bytes into axis_async_fifo on the wire's clock, taken on the core's
+Checks:   every byte; latency against the edges of both clocks, computed; rates; saved states
+Timing:   tvalid is 1 after the third edge of the core's clock that follows the edge which took the beat
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tb import native
+from tb.build import Design, build_native
+from tb.lib.clock import CORE_PS, WIRE_PS
+from tb.lib.designs import DESIGNS
+from tb.native.device import Device, Event, load
+from tb.native.harness import PAUSES, Harness, Results
+from tb.toolchain import ROOT
+
+PINS = ROOT / "tb" / "native" / "async_fifo_pins.cpp"
+CORE, WIRE = 0, 1
+
+
+@pytest.fixture
+def fifo(verilator: str, seed: int) -> Any:
+    """A function that makes a FIFO out of reset, and its harness: watchdog and checks are on."""
+    rtl = DESIGNS["axis_async_fifo.d16w64"].sources
+    parameters = {"DEPTH": 16, "META_W": 1}
+    design = Design("native/async_fifo", "axis_async_fifo", rtl, parameters, native=(*native.DEVICE, PINS))
+    lib = load(build_native(design))
+
+    def make() -> tuple[Device, Harness]:
+        device = Device(lib, seed)
+        harness = Harness(["in"], ["out"], {"through": ("in", "out", False)}, seed=seed, meta_words=0, lib=lib)
+        device.bind(harness)
+        device.run(4)
+        device.reset(False)
+        device.run(200)
+        return device, harness
+
+    return make
+
+
+def frames(random: Random, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Bytes and offsets of frames of 1 to 200 bytes."""
+    lengths = [random.randint(1, 200) for _ in range(count)]
+    offset = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return np.frombuffer(random.randbytes(int(offset[-1])), np.uint8), offset
+
+
+def played(device: Device, harness: Harness, data: np.ndarray, offset: np.ndarray, **more: Any) -> Results:
+    harness.push("in", data, offset, **more)
+    assert device.run(100_000, Event.DONE) == Event.DONE
+    harness.check()
+    return harness.pop()
+
+
+def times(device: Device, clock: int, cycles: np.ndarray) -> np.ndarray:
+    """Times of the rising edges that end these cycles, in ps."""
+    edges, cycle = device.clock(clock)
+    return (cycles + edges - cycle) * (CORE_PS if clock == CORE else WIRE_PS)
+
+
+def test_a_frame_crosses_in_the_cycle_that_the_edges_of_both_clocks_give(fifo: Any, seed: int) -> None:
+    device, harness = fifo()
+    data, offset = frames(Random(seed), 60)
+    # Alone, and from every phase of one clock to the other: 16 periods of one are 25 of the other
+    at = device.clock(WIRE)[1] + 10 + 101 * np.arange(60, dtype=np.int64)
+    results = played(device, harness, data, offset, earliest=at)
+    source, sink = results.sources["in"], results.sinks["out"]
+    assert (sink.data == data).all() and (sink.offset == offset).all()
+    assert (source.valid == at).all()
+    taken, shown = times(device, WIRE, source.first), times(device, CORE, sink.valid)
+    third = (taken // CORE_PS + 3) * CORE_PS
+    assert (shown == third + CORE_PS).all()
+    assert len({int(phase) for phase in taken % CORE_PS}) > 20
+    beats = -(-np.diff(offset) // 16)
+    assert (sink.last - sink.first >= beats - 1).all() and (source.last - source.first == beats - 1).all()
+
+
+@pytest.mark.parametrize("pause", PAUSES)
+def test_a_burst_crosses_whole_and_at_the_pace_of_the_slower_clock(fifo: Any, pause: str, seed: int) -> None:
+    device, harness = fifo()
+    harness.set_pause("out", pause)
+    data, offset = frames(Random(f"{seed} {pause}"), 200)
+    results = played(device, harness, data, offset)
+    source, sink = results.sources["in"], results.sinks["out"]
+    assert (sink.data == data).all() and (sink.offset == offset).all()
+    beats = int((-(-np.diff(offset) // 16)).sum())
+    spent = int(sink.last[-1] - sink.first[0]) + 1
+    assert spent == beats if pause == "none" else spent > 1.05 * beats
+    wire = times(device, WIRE, source.last[-1:] - source.first[0])[0] - times(device, WIRE, np.zeros(1, np.int64))[0]
+    assert abs(wire / (spent * CORE_PS) - 1) < 0.05, "the writing side spends the same time as the reading side"
+
+
+def test_a_device_of_two_clocks_plays_on_from_a_saved_state(fifo: Any, seed: int) -> None:
+    device, harness = fifo()
+    data, offset = frames(Random(seed), 40)
+    harness.set_pause("out", "random")
+    played(device, harness, data, offset)
+    device.run(77)
+    state = device.save()
+    found = []
+    for _ in range(2):
+        results = played(device, harness, data, offset)
+        found.append((results.sources["in"], results.sinks["out"]))
+        device.restore(state)
+    for one, other in zip(*found, strict=True):
+        for name in ("valid", "first", "last"):
+            assert (getattr(one, name) == getattr(other, name)).all(), name
