@@ -335,11 +335,12 @@ def is_failure(path: Path) -> bool:
 
 
 def clear_failures(folder: Path, keep: Iterable[Path]) -> None:
-    """Remove the failures in ``folder``, but for ``keep``, and nothing else."""
+    """Remove the failures in ``folder`` and the waveforms beside them, but for ``keep``, and nothing else."""
     kept = {path.resolve() for path in keep}
     for path in sorted(folder.glob("*.zip")):
         if path.resolve() not in kept and is_failure(path):
-            path.unlink()
+            for name in (path, *(path.with_suffix(Path(waves).suffix) for waves in _WAVES)):
+                name.unlink(missing_ok=True)
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import shlex
 import sys
 from dataclasses import dataclass
@@ -104,8 +105,9 @@ async def _play_native(packed: Packed, item: Item, how: How, *, waves: bool) -> 
         )
     path = None
     if waves:
-        path = SIM_BUILD / "waves" / f"{packed.path.stem}{waves_suffix()}"
-        path.parent.mkdir(parents=True, exist_ok=True)
+        folder = packed.path.parent if os.access(packed.path.parent, os.W_OK) else SIM_BUILD / "waves"
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{packed.path.stem}{waves_suffix()}"
         target.waves_of(path, *_watched(packed, item))
     result, _ = await play_item(target, item, packed.config, tries=0)
     return Again(result, path)
@@ -206,8 +208,12 @@ def _introduce(packed: Packed, how: How) -> None:
         typer.echo("  packed with changes that were not committed")
 
 
-def _judge(packed: Packed, again: Again, *, window: bool) -> int:
-    """Say what came, against what was packed; returns the exit code."""
+def _without_cycles(words: list[str]) -> list[str]:
+    return [re.sub(r" \(cycle \d+\)$", "", text) for text in words]
+
+
+def _judge(packed: Packed, again: Again, *, window: bool, elsewhere: bool) -> int:
+    """Say what came, against what was packed; returns the exit code. elsewhere: on another target than it failed on."""
     before, now = packed.words, again.words
     if not packed.note["reproduced"]:
         before = []
@@ -223,6 +229,9 @@ def _judge(packed: Packed, again: Again, *, window: bool) -> int:
         typer.echo(f"fails, with all frames of the window: {now[0]}")
     elif now == before:
         typer.echo(f"still fails the same way: {now[0]}")
+    elif elsewhere and _without_cycles(now) == _without_cycles(before):
+        typer.echo(f"still fails the same way: {now[0]}")
+        typer.echo(f"  when packed:   {before[0]}; on another target a play begins in another cycle")
     else:
         typer.echo(f"fails otherwise: {now[0]}")
         typer.echo(f"  when packed:   {before[0] if before else 'it did not fail'}")
@@ -245,7 +254,8 @@ def _leave_waves(packed: Packed, again: Again) -> None:
         return
     beside = packed.path.with_suffix(again.waves.suffix)
     try:
-        beside.write_bytes(again.waves.read_bytes())
+        if beside != again.waves:
+            beside.write_bytes(again.waves.read_bytes())
     except OSError as error:
         typer.echo(f"nicloop: {beside}: can't be written: {error.strerror}; it stays where it is", err=True)
         beside = again.waves
@@ -287,7 +297,8 @@ def rerun(
         raise typer.Exit(1) from error
     where = f"{how.target} ({how.sim}, {how.engine})" if how.target == "cocotb" else how.target
     typer.echo(f"on {where}, seed {how.seed}:")
-    code = _judge(packed, again, window=window)
+    elsewhere = (how.target, how.engine) != (packed.origin.target, packed.origin.engine)
+    code = _judge(packed, again, window=window, elsewhere=elsewhere)
     if waves:
         _leave_waves(packed, again)
     raise typer.Exit(code)

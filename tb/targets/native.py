@@ -7,6 +7,7 @@ are those of the engine ``bfm`` of the target ``cocotb``, to the last bit.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from collections.abc import Awaitable
 from dataclasses import asdict
@@ -16,7 +17,8 @@ from typing import Any
 
 from models.config import NicConfig
 from models.frames import Batch, Edge, Outcome
-from tb.build import build_native
+from tb import build
+from tb.build import Design, build_native
 from tb.native import PORT_PATHS
 from tb.native.device import Access, Device, DeviceLibrary, Event, load
 from tb.native.harness import Harness
@@ -26,9 +28,9 @@ from tb.targets.engine import CLOCK_NS, DIRECTIONS, cycles_to_sleep
 from tb.targets.harness import HarnessEngine
 from tb.targets.port import PortTarget
 from tb.targets.turns import Turns, Wait
-from tb.toolchain import fst_support
+from tb.toolchain import fst_support, verilator
 
-__all__ = ["SLICE_CYCLES", "NativeEngine", "NativeTarget", "SnapshotError", "waves_suffix"]
+__all__ = ["SLICE_CYCLES", "NativeEngine", "NativeTarget", "SnapshotError", "fingerprint", "waves_suffix"]
 
 SLICE_CYCLES = 100_000
 """Cycles between two looks at what else there is to do: some tenths of a second."""
@@ -39,6 +41,16 @@ _MAGIC = b"NICLOOPS"
 def waves_suffix() -> str:
     """End of the name of a file of waves, by the format that can be written here."""
     return ".fst" if fst_support() else ".vcd"
+
+
+def fingerprint(design: Design) -> str:
+    """A name for the content of all that a native build is made of, the same wherever the files lie."""
+    digest = hashlib.sha256(repr((verilator().version, design.top, sorted(design.parameters.items()))).encode())
+    headers = [path for folder in design.includes for path in sorted(folder.glob("*.vh"))]
+    native = [path for source in design.native for path in sorted(source.parent.glob("*.hpp"))]
+    for path in (Path(build.__file__), *design.sources, *design.native, *headers, *native):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return f"native-{digest.hexdigest()[:16]}"
 
 
 class _Clock(Turns):
@@ -152,9 +164,10 @@ class NativeTarget(PortTarget):
     """
 
     def __init__(self, seed: int = 1, *, skip_idle: bool = True, **parameters: int) -> None:
-        path = build_native(port_design("native", **parameters))
-        self.build = path.parent.parent.name
-        """Name of the build: RTL, parameters, harness and tools."""
+        design = port_design("native", **parameters)
+        path = build_native(design)
+        self.build = fingerprint(design)
+        """What a saved state fits: RTL, parameters, harness and tools."""
         self.engine = NativeEngine(load(path), seed)
         self.engine.device.set_skip(skip_idle)
         self._window: tuple[Path, Edge, int, int] | None = None

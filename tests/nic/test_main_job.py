@@ -335,9 +335,14 @@ def test_failures_of_one_name_lie_beside_each_other_until_they_are_cleared(tmp_p
     assert [load_failure(path).note["capture"] for path in kept] == ["a/field.pcapng", "b/field.pcapng", "field.pcap"]
     with zipfile.ZipFile(failures / "mine.zip", "w") as mine:
         mine.writestr("failure.json", "{}")
+    for name in ("field-5.fst", "field-5-2.fst", "other.fst"):
+        (failures / name).touch()
     clear_failures(failures, keep=[kept[1]])
-    assert sorted(path.name for path in failures.iterdir()) == ["field-5-2.zip", "mine.zip"]
+    left = ["field-5-2.fst", "field-5-2.zip", "mine.zip", "other.fst"]
+    assert sorted(path.name for path in failures.iterdir()) == left
     (failures / "mine.zip").unlink()
+    (failures / "other.fst").unlink()
+    (failures / "field-5-2.fst").touch()
     clear_failures(failures, keep=[])
     assert not failures.exists()
 

@@ -15,6 +15,7 @@ import re
 import shutil
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,11 +23,13 @@ from typer.testing import CliRunner, Result
 
 from models.frames import Batch
 from tb.cli import app
+from tb.nic.designs import port_design
 from tb.replay import replay_command
 from tb.replay.capture import write_capture
 from tb.replay.packed import Packed, load_failure
+from tb.targets import native
 from tests.replay.judging import udp_frame
-from tests.replay.planted import BAD_PORT, COUNTED, FIRST_COUNT, SECOND_COUNT, plant
+from tests.replay.planted import BAD_PORT, COUNTED, FIRST_COUNT, SECOND_COUNT, plant, planted_design
 
 Replay = Callable[..., tuple[Result, Packed]]
 
@@ -45,6 +48,14 @@ def capture(path: Path, count: int, *, bad: int | None = None, counted: bool = F
         whole[bad] = udp_frame(100, BAD_PORT)
     write_capture(path, Batch.of(whole))
     return path
+
+
+def test_a_saved_state_fits_the_same_build_wherever_its_files_lie(verilator: str, tmp_path: Path) -> None:
+    design = planted_design("native")
+    moved = tuple(Path(shutil.copy(path, tmp_path)) for path in design.sources)
+    assert native.fingerprint(replace(design, sources=moved)) == native.fingerprint(design)
+    assert native.fingerprint(port_design("native")) != native.fingerprint(design)
+    assert native.fingerprint(port_design("native", RX_BUFFER_BEATS=64)) != native.fingerprint(port_design("native"))
 
 
 @pytest.fixture
@@ -143,6 +154,19 @@ def test_a_bug_that_hits_by_the_number_of_frames_is_cut_down_from_a_saved_state(
     assert f"starts from a saved state of build {packed.origin.build}, here it is native-" in other.output
     assert "replay the whole capture" in other.output
     assert "Traceback" not in other.output
+
+
+@pytest.mark.parametrize("sim", ["icarus"], indirect=True)
+def test_what_failed_on_one_target_fails_the_same_way_on_another(sim: str, replay: Replay, tmp_path: Path) -> None:
+    _, packed = replay(capture(tmp_path / "field.pcapng", 100, bad=70))
+    again = nicloop("rerun", packed.path, "--sim", sim, "--waves")
+    assert again.exit_code == 1, again.output
+    assert "on cocotb (icarus, agents), seed 1:" in again.output
+    assert f"still fails the same way: {packed.words[0].partition(' (cycle')[0]} (cycle " in again.output
+    model = nicloop("rerun", packed.path, "--target", "model", "--waves")
+    assert model.exit_code == 0, model.output
+    assert "no longer fails" in model.output
+    assert "as packed: this target writes none" in model.output
 
 
 @pytest.mark.parametrize("kind", ["content", "number"])
