@@ -15,7 +15,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -473,16 +472,11 @@ def test_native_and_cocotb_write_the_same_records_and_the_same_capture(sim: str,
             )  # fmt: skip
             assert result.exit_code == 0, result.output
             found = json.loads(result.stdout)
-            assert (found["target"], found["verdict"], found["windows"]) == (target, "match", 3)
+            assert (found["target"], found["verdict"], found["windows"]) == (target, "match", 4)
     for direction in ("rx", "tx"):
-        native, cocotb = (
-            [json.loads(line) for line in (tmp_path / f"{target}-{direction}.jsonl").read_text().splitlines()]
-            for target in ("native", "cocotb")
-        )
-        assert [r | {"time_ns": 0} for r in native] == [r | {"time_ns": 0} for r in cocotb]
-        out = [read_capture(tmp_path / f"{target}-{direction}.pcapng") for target in ("native", "cocotb")]
-        assert replace(out[0].batch, time_ns=out[1].batch.time_ns) == out[1].batch
-        assert out[0].comments == out[1].comments
+        for ending in ("jsonl", "pcapng"):
+            native, cocotb = (tmp_path / f"{target}-{direction}.{ending}" for target in ("native", "cocotb"))
+            assert native.read_bytes() == cocotb.read_bytes(), f"{direction} {ending}"
 
 
 @pytest.mark.parametrize("sim", ["verilator"], indirect=True)
