@@ -21,10 +21,10 @@ from tb.replay.packed import FailureError, Packed, add_waves, load_failure, unpa
 from tb.replay.play import play_item
 from tb.replay.versions import versions
 from tb.report.table import CaptureResult, counted
-from tb.targets.base import TargetError
+from tb.targets.base import TargetError, Unsupported
 from tb.targets.launch import ENGINES, TARGETS, default_engine, launch_job
 from tb.targets.model import ModelTarget
-from tb.targets.native import NativeTarget, waves_suffix
+from tb.targets.native import NativeTarget, SnapshotError, waves_suffix
 from tb.toolchain import ROOT, SIM_BUILD, ToolError
 
 __all__ = ["Again", "How", "pack_waves", "play_again", "rerun", "rerun_command", "shown", "tell_failure"]
@@ -292,8 +292,11 @@ def rerun(
     except FailureError as error:
         print(f"nicloop: {error}", file=sys.stderr)
         raise typer.Exit(2) from error
-    except SimulationFailed as error:
-        print(f"nicloop: the simulation did not come to its end: {error}", file=sys.stderr)
+    except (SnapshotError, Unsupported) as error:
+        print(f"nicloop: {file}: {error}", file=sys.stderr)
+        raise typer.Exit(2) from error
+    except (SimulationFailed, TargetError) as error:
+        print(f"nicloop: the play did not come to its end: {error}", file=sys.stderr)
         raise typer.Exit(1) from error
     where = f"{how.target} ({how.sim}, {how.engine})" if how.target == "cocotb" else how.target
     typer.echo(f"on {where}, seed {how.seed}:")

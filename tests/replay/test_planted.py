@@ -101,6 +101,15 @@ def check_waves(packed: Packed, lane: int, wrong: int, folder: Path) -> None:
         assert level_before(waves, "m_axis_host_tdata", int(look[2])) >> 8 * lane & 0xFF == wrong
 
 
+def rewrite(path: Path, name: str, content: bytes) -> None:
+    """Another content of one member of a zip."""
+    with zipfile.ZipFile(path) as archive:
+        members = {other: archive.read(other) for other in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for other, old in members.items():
+            archive.writestr(other, content if other == name else old)
+
+
 def check_named(result: Result, packed: Packed, number: int, byte: int, expected: int) -> None:
     """The frame is named in the terminal and in the file."""
     assert f"frame {number} (" in result.output
@@ -145,6 +154,10 @@ def test_a_bug_that_hits_by_the_number_of_frames_is_cut_down_from_a_saved_state(
     assert again.exit_code == 1, again.output
     assert f"still fails the same way: {packed.words[0]}" in again.output
     assert re.search(r"waveform: given\.(fst|vcd)\n  look at: m_axis_host_tdata of nic_port in cycle", again.output)
+    rewrite(Path("given.zip"), "state.bin", packed.item.state[:-1])
+    damaged = nicloop("rerun", "given.zip")
+    assert damaged.exit_code == 2
+    assert "nicloop: given.zip: this is no saved state" in damaged.output
     simulated = nicloop("rerun", "given.zip", "--target", "cocotb")
     assert simulated.exit_code == 2
     assert "starts from a saved state of the device" in simulated.output
