@@ -10,8 +10,8 @@ from typing import Any, TextIO
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TimeElapsedColumn
+from rich.table import Column, Table
 from rich.text import Text
 
 from tb.replay.baseline import Comparison
@@ -44,7 +44,7 @@ class _Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
         frames, cycles, elapsed = task.fields["frames"], task.fields["cycles"], task.elapsed or 0
         if not elapsed or not frames:
-            return Text("")
+            return Text("starting")
         return Text(f"{frames:,} frames, {_scaled(frames / elapsed)} frames/s, {_scaled(cycles / elapsed)} cycles/s")
 
 
@@ -58,11 +58,13 @@ def progress(total: int | None) -> Iterator[Tell]:
     if not out.is_terminal:
         yield lambda *_: None
         return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), _Rate(), TimeElapsedColumn())
+    columns = (SpinnerColumn(), BarColumn(15), _Rate(table_column=Column(no_wrap=True)), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True) as bar:
-        task = bar.add_task("replaying", total=total, frames=0, cycles=0)
+        task = bar.add_task("", total=total, frames=0, cycles=0)
 
         def tell(frames: int, cycles: int, taken: int) -> None:
+            if not bar.tasks[0].fields["frames"]:
+                bar.reset(task, total=total)  # the rates are those of the replay, without what was built before it
             bar.update(task, completed=taken, frames=frames, cycles=cycles)
 
         yield tell
