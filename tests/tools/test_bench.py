@@ -192,6 +192,16 @@ def test_a_repetition_that_something_else_slowed_moves_no_figure() -> None:
             assert found[key][size] == pytest.approx(wanted[key][size])
 
 
+def test_what_the_harness_adds_to_a_cycle_is_told_by_its_worst_size() -> None:
+    runs = speed.measure(made_up(US, {}), 1, lambda text: None)
+    (found,) = runs["port, native"]
+    slow = figures.Timed(100, 1000, 1.75e-3)
+    runs["port, native"] = [figures.Figures(found.digest, {**found.timed, "594": slow})]
+    port = figures.report(runs, {"100000": 1.0, "1000000": 1.0})["nic_port"]
+    assert port["harness_us_per_cycle"] == port["594"]["harness_us_per_cycle"] == pytest.approx(1.25)
+    assert port["64"]["harness_us_per_cycle"] == pytest.approx(0.5)
+
+
 def test_the_harnesses_are_those_of_the_report() -> None:
     assert set(speed.CYCLES) == set(US) == {*figures.REFERENCE, *figures.PORT}
 
