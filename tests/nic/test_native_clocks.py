@@ -1,14 +1,17 @@
-"""The harness's loop around a device of two clocks: what crosses, and at which edge of which clock.
+"""The harness's loop around small devices: one of two clocks, and one that sleeps until deadlines.
 
 Sweep:    the clocks of the wire (390.625 MHz, 2560 ps) and of the core (250 MHz, 4000 ps); lengths 1 to 200; profiles
-          of back-pressure; bursts and frames that are alone
-Stimulus: frames with random bytes into axis_async_fifo on the wire's clock, taken on the core's
-Checks:   every byte; latency against the edges of both clocks, computed; rates; saved states
+          of back-pressure; bursts and frames that are alone; deadlines close together and far apart
+Stimulus: frames with random bytes into axis_async_fifo on the wire's clock, taken on the core's; time that grows by
+          3.2 ns a cycle
+Checks:   every byte; latency against the edges of both clocks, computed; rates; saved states; what wakes at a
+          deadline, with and without skipping the time before it
 Timing:   tvalid is 1 after the third edge of the core's clock that follows the edge which took the beat
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -23,6 +26,7 @@ from tb.native.device import Device, Event, load
 from tb.native.harness import PAUSES, Harness, Results
 from tb.toolchain import ROOT
 
+HERE = Path(__file__).resolve().parent
 PINS = ROOT / "tb" / "native" / "async_fifo_pins.cpp"
 CORE, WIRE = 0, 1
 
@@ -114,3 +118,30 @@ def test_a_device_of_two_clocks_plays_on_from_a_saved_state(fifo: Any, seed: int
     for one, other in zip(*found, strict=True):
         for name in ("valid", "first", "last"):
             assert (getattr(one, name) == getattr(other, name)).all(), name
+
+
+@pytest.mark.parametrize("period", [1, 7, 40, 1000, 123_457])
+def test_time_is_skipped_up_to_a_deadline_and_no_further(verilator: str, period: int, seed: int) -> None:
+    rtl = (ROOT / "rtl" / "nic" / "nic_time.v", HERE / "timer.v")
+    pins = (*native.DEVICE, HERE / "timer_pins.cpp")
+    lib = load(build_native(Design("native/timer", "timer", rtl, {"PERIOD": period}, native=pins)))
+    woken, skipped = [], []
+    for skip in (True, False):
+        device, harness = Device(lib, seed), Harness([], ["out"], {}, seed=seed, meta_words=0, lib=lib)
+        device.set_skip(skip)
+        device.bind(harness)
+        harness.set_pause("out", "random")
+        device.run(4)
+        device.reset(False)
+        device.run(150_000)
+        harness.check()
+        sink = harness.pop().sinks["out"]
+        woken.append((sink.data.tobytes(), sink.valid.tolist(), sink.last.tolist()))
+        skipped.append(device.skipped)
+    assert woken[0] == woken[1]
+    times = np.frombuffer(woken[0][0], np.uint32).reshape(-1, 3)[:, 1].astype(np.int64)
+    assert len(times) > 1
+    if period > 10:
+        assert (np.arange(1, len(times) + 1) * period <= times).all()
+        assert (times < np.arange(1, len(times) + 1) * period + 40).all()
+    assert (skipped[0] > 100_000) == (period >= 1000) and skipped[1] == 0
