@@ -116,7 +116,8 @@ class _Search:
         async def fails(part: list[int]) -> bool:
             return (await self._play(item.part(part))).failed
 
-        shrunk = await shrink(range(len(index)), fails, hint=len(index) - 1, tries=left)
+        # The last frames alone were tried already: no hint.
+        shrunk = await shrink(range(len(index)), fails, tries=left)
         smallest = item.part(shrunk.frames)
         verdict = await self._play(smallest)
         beside = window if len(smallest.frames) < len(window.frames) else None

@@ -30,6 +30,7 @@ from tb.toolchain import ROOT, SIM_BUILD, ToolError
 __all__ = ["Again", "How", "pack_waves", "play_again", "rerun", "rerun_command", "shown", "tell_failure"]
 
 TIMEOUT_S = 1800
+NATIVE_HINT = "with --target native, which saves the device's state, a replay can cut it down further"
 WATCHED_BEFORE = 32
 """Frames before the failing one in a waveform of the target native; in a simulator it has the whole run."""
 
@@ -179,6 +180,8 @@ def tell_failure(path: Path) -> list[str]:
         else:
             lines += [f"  waveform:     {shown(again.waves)}"] if again.waves is not None else []
             lines += [f"  look at:      {again.result.failure['look']}"] if again.result.failure.get("look") else []
+    elif packed.origin.target == "cocotb":
+        lines.append(f"  {NATIVE_HINT}")
     return [*lines, f"  reproduce:    {rerun_command(path)}"]
 
 
@@ -224,6 +227,8 @@ def _judge(packed: Packed, again: Again, *, window: bool, elsewhere: bool) -> in
         else:
             typer.echo("does not fail, and did not when it was packed: it hangs on what came before these frames")
             typer.echo(f"  replay the whole capture: {packed.origin.command}")
+            if packed.origin.target == "cocotb":
+                typer.echo(f"  {NATIVE_HINT}")
         return 0
     if window:
         typer.echo(f"fails, with all frames of the window: {now[0]}")

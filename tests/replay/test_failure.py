@@ -42,6 +42,7 @@ from tb.replay.packed import (
     unpack_waves,
 )
 from tb.replay.play import load_item
+from tb.replay.rerun import NATIVE_HINT, tell_failure
 from tb.replay.window import Judged, Window
 from tb.targets.base import Stuck
 from tb.targets.model import ModelTarget
@@ -218,6 +219,12 @@ def test_what_fails_no_more_is_packed_with_its_window_and_says_so(tmp_path: Path
     assert result.exit_code == 0
     assert "does not fail, and did not when it was packed" in result.output
     assert f"replay the whole capture: {COMMAND}" in result.output
+    assert NATIVE_HINT not in result.output
+    told = tell_failure(failure.path)
+    assert told[0] == f"packed failure: {failure.path} (it does not fail again by itself)"
+    assert len(told) == 2
+    _rewritten(failure.path, target="cocotb")
+    assert NATIVE_HINT in tell_failure(failure.path)[1]
 
 
 def test_a_bounded_number_of_plays_is_spent(tmp_path: Path) -> None:
