@@ -14,7 +14,7 @@ SOURCES: tuple[Path, ...] = tuple(_HERE / name for name in ("stream.cpp", "harne
 DPI: tuple[Path, ...] = (*SOURCES, _HERE / "dpi.cpp")
 """``native`` of a :class:`tb.build.Design` whose top holds the modules of ``BFM``."""
 
-DEVICE: tuple[Path, ...] = (*SOURCES, *(_HERE / name for name in ("device.cpp", "device_api.cpp")))
+DEVICE: tuple[Path, ...] = (*SOURCES, *(_HERE / name for name in ("device.cpp", "device_api.cpp", "taps.cpp")))
 """``native`` of a design for :func:`tb.build.build_native`, with the file that binds its pins."""
 
 BFM: tuple[Path, ...] = tuple(_HERE / f"bfm_{name}.sv" for name in ("source", "sink", "path", "cycle"))

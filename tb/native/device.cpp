@@ -120,6 +120,7 @@ Device::Device(int seed) : model_(make_model(seed)) {
     for (const PathPins& one : pins.paths) paths_.push_back({one, nullptr});
     for (const SourcePort& one : sources_) *one.pins.valid = 0;
     if (!pins.axil.empty()) axil_.connect(pins.axil.data());
+    if (!pins.taps.empty()) taps_.connect(pins.taps.data());
     meta_bytes_ = 4 * static_cast<size_t>(pins.meta_words);
     for (const ClockPins& one : pins.clocks) {
         clocks_.push_back({one, one.offset_fs});
@@ -165,18 +166,19 @@ inline void sample_sink(Device::SinkPort& port, int64_t cycle) {
 }
 
 // The disposition first: a number that ends and begins in one cycle is two frames, and no frame ends as it begins.
-inline void Device::sample_paths(int64_t cycle) {
+inline void Device::sample_reports(int64_t cycle) {
     for (PathPort& port : paths_) {
         const PathPins& pins = port.pins;
         if (*pins.disp_valid) port.path->disposition(cycle, *pins.disp_seq, *pins.disp_code, *pins.disp_queue);
         if (*pins.entry_valid) port.path->entry(cycle, *pins.entry_seq);
     }
+    if (taps_.on()) taps_.step(cycle);
 }
 
 inline void Device::sample(int64_t cycle) {
     for (SourcePort& port : sources_) sample_source(port, cycle);
     for (SinkPort& port : sinks_) sample_sink(port, cycle);
-    sample_paths(cycle);
+    sample_reports(cycle);
 }
 
 void Device::complain(const char* side, const std::string& name, const char* what) const {
@@ -328,7 +330,7 @@ void Device::take_edge(size_t index) {
             complain("sink ", port.sink->name(), "tvalid is 1 in reset");
         }
     }
-    if (index == 0 && !clock.in_reset) sample_paths(clock.cycle);
+    if (index == 0 && !clock.in_reset) sample_reports(clock.cycle);
 }
 
 // What stands after it.

@@ -12,6 +12,7 @@
 
 #include "archive.hpp"
 #include "harness.hpp"
+#include "taps.hpp"
 
 namespace nicloop {
 
@@ -98,6 +99,7 @@ struct Pins {
     std::vector<PathPins> paths;
     std::vector<AxilPins> axil;  // none or one
     std::vector<TimePins> time;  // none or one
+    std::vector<TapPins> taps;   // none or one
 };
 
 // A verilated model behind an interface; verilated.hpp makes one of any Vtop.
@@ -238,6 +240,7 @@ public:
     int64_t edges(int clock) const { return clocks() == 1 ? cycles_ : clocks_[clock].edges; }
     int64_t cycle_of(int clock) const { return clocks() == 1 ? harness_->cycle() : clocks_[clock].cycle; }
     Waves& waves() { return waves_; }
+    Taps& taps() { return taps_; }
 
 private:
     struct Clock {
@@ -272,7 +275,7 @@ private:
     void dump(int64_t half) const;
     void sample(int64_t cycle);
     void sample_reset();
-    void sample_paths(int64_t cycle);
+    void sample_reports(int64_t cycle);
     void show();
     void show_source(SourcePort& port) const;
     void complain(const char* side, const std::string& name, const char* what) const;
@@ -286,6 +289,7 @@ private:
     Axil axil_;
     std::vector<Clock> clocks_;
     Waves waves_;
+    Taps taps_;
     size_t meta_bytes_ = 0;
     bool skip_ = true;
     bool slept_ = false;     // it slept in the cycle before, which began at slept_at_

@@ -10,13 +10,17 @@ device.run(1_000_000, until=Event.DONE)
 from __future__ import annotations
 
 from ctypes import POINTER, byref, c_char_p, c_int32, c_int64, c_uint32, c_void_p, string_at
+from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+
+from models.frames import Int64
 from tb.native.harness import Harness, Library
 
-__all__ = ["Access", "Device", "DeviceLibrary", "Event", "load"]
+__all__ = ["Access", "Device", "DeviceLibrary", "Event", "TapLog", "load"]
 
 
 class Event(IntFlag):
@@ -41,6 +45,27 @@ class Access(IntEnum):
     STUCK = 4
 
 
+@dataclass(frozen=True)
+class TapLog:
+    """What passed a device's taps (tb/native/taps.hpp). int64 each; cycles are the harness's, -1: not yet.
+
+    stream, seq, offered, first, last: by passage, one frame at one stream: the frame's number there (a stream without
+    numbers shows 0), and when its first beat was shown, its first taken, its last taken.
+    stalled, culprit, before, all: by passage (its index) and culprit (the stream in front of it): cycles in which a
+    beat stood, before the first one was taken and in all.
+    """
+
+    stream: Int64
+    seq: Int64
+    offered: Int64
+    first: Int64
+    last: Int64
+    stalled: Int64
+    culprit: Int64
+    before: Int64
+    all: Int64
+
+
 class DeviceLibrary(Library):
     """The C ABI of tb/native/device_api.hpp, beside that of the harness."""
 
@@ -50,6 +75,7 @@ class DeviceLibrary(Library):
         "device_reset": (c_void_p, c_int32),
         "device_set_skip": (c_void_p, c_int32),
         "device_end_waves": (c_void_p,),
+        "device_end_taps": (c_void_p,),
     }
     FUNCTIONS: ClassVar = {
         **Library.FUNCTIONS,
@@ -63,6 +89,8 @@ class DeviceLibrary(Library):
         "device_save": (c_int32, (c_void_p, POINTER(c_void_p), POINTER(c_int64))),
         "device_restore": (c_int32, (c_void_p, c_char_p, c_int64)),
         "device_waves": (c_int32, (c_void_p, c_char_p, c_int32, c_int64, c_int64)),
+        "device_begin_taps": (c_int32, (c_void_p, c_int64)),
+        "device_taps": (c_void_p, (c_void_p, c_int32, POINTER(c_int64))),
         "device_ready": (c_int32, (c_void_p,)),
         "device_access_state": (c_int32, (c_void_p,)),
         "device_answer": (c_int32, (c_void_p, POINTER(c_uint32))),
@@ -184,3 +212,21 @@ class Device:
     def end_waves(self) -> None:
         """The file is whole; nothing happens where no waves are written."""
         self._call("end_waves")
+
+    # ------------------------------------------------------------------------------------------------- taps
+
+    def begin_taps(self, most: int) -> None:
+        """Note what passes the taps from now on, up to ``most`` passages. ValueError: the device has no taps."""
+        if self._call("begin_taps", most) < 0:
+            raise ValueError(self._lib.error())
+
+    def end_taps(self) -> TapLog:
+        """What passed since `begin_taps`."""
+        self._call("end_taps")
+        return TapLog(*(self._tap_column(i, name) for i, name in enumerate(TapLog.__dataclass_fields__)))
+
+    def _tap_column(self, column: int, name: str) -> Int64:
+        count = c_int64()
+        place = self._call("taps", column, byref(count))
+        kind = np.dtype(np.int64 if name in ("offered", "first", "last", "stalled") else np.int32)
+        return np.frombuffer(string_at(place or 0, count.value * kind.itemsize), kind).astype(np.int64)

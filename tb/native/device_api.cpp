@@ -10,6 +10,12 @@ namespace {
 
 std::string the_state;
 
+template <typename T>
+const void* column_of(const std::vector<T>& values, int64_t* count) {
+    *count = static_cast<int64_t>(values.size());
+    return values.data();
+}
+
 }  // namespace
 
 Device* nicloop_device_create(int32_t seed) { return new Device(seed); }
@@ -66,10 +72,33 @@ int32_t nicloop_device_restore(Device* device, const char* data, int64_t size) {
 }
 
 int32_t nicloop_device_waves(Device* device, const char* file, int32_t path, int64_t first, int64_t last) {
-    if (path >= device->harness()->paths()) return fail("the harness has no path " + std::to_string(path));
+    if (path >= 0 && (device->harness() == nullptr || path >= device->harness()->paths())) return fail("the harness has no path " + std::to_string(path));
     const bool open = path < 0 ? device->waves().open(device->model(), file)
                                : device->waves().arm(device->model(), file, device->harness()->path(path), first, last);
     return open ? 0 : fail(std::string(file) + ": can't be written");
 }
 
 void nicloop_device_end_waves(Device* device) { device->waves().close(device->model()); }
+
+int32_t nicloop_device_begin_taps(Device* device, int64_t most) {
+    if (!device->taps().connected()) return fail("the device has no taps");
+    device->taps().begin(most);
+    return 0;
+}
+
+void nicloop_device_end_taps(Device* device) { device->taps().end(); }
+
+const void* nicloop_device_taps(Device* device, int32_t column, int64_t* count) {
+    const nicloop::TapLog& log = device->taps().log();
+    switch (column) {
+        case 0: return column_of(log.stream, count);
+        case 1: return column_of(log.seq, count);
+        case 2: return column_of(log.offered, count);
+        case 3: return column_of(log.first, count);
+        case 4: return column_of(log.last, count);
+        case 5: return column_of(log.stalled, count);
+        case 6: return column_of(log.culprit, count);
+        case 7: return column_of(log.before, count);
+        default: return column_of(log.all, count);
+    }
+}

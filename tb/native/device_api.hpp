@@ -37,3 +37,10 @@ NICLOOP_API int32_t nicloop_device_restore(nicloop::Device* device, const char* 
 // Waves from now on; or (path >= 0) of the frames `first` to `last` of a path. -1: the file can't be written.
 NICLOOP_API int32_t nicloop_device_waves(nicloop::Device* device, const char* file, int32_t path, int64_t first, int64_t last);
 NICLOOP_API void nicloop_device_end_waves(nicloop::Device* device);
+
+// Taps::begin; -1: the device has no taps. Taps::end; what was noted stays until the next begin.
+NICLOOP_API int32_t nicloop_device_begin_taps(nicloop::Device* device, int64_t most);
+NICLOOP_API void nicloop_device_end_taps(nicloop::Device* device);
+// A column of a TapLog: 0 stream, 1 seq (int32), 2 offered, 3 first, 4 last (int64) of each passage; of stalls 5 passage
+// (int64), 6 culprit, 7 before, 8 all (int32). `count`: elements.
+NICLOOP_API const void* nicloop_device_taps(nicloop::Device* device, int32_t column, int64_t* count);

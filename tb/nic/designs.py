@@ -23,14 +23,20 @@ def _rtl() -> list[Path]:
 
 
 def port_design(engine: str, **parameters: int) -> Design:
-    """``nic_port`` for an engine: "agents" (any simulator), "bfm" (Verilator), or "native" for `tb.build.build_native`.
+    """``nic_port`` for an engine: "agents" (any simulator), "bfm" (Verilator), or for `tb.build.build_native` "native"
+    and "probe", which has the taps.
 
     parameters: of ``nic_port``.
     """
     if engine == "agents":
         return Design("nic/nic_port", _TOP, tuple(_rtl()), parameters)
+    here = ROOT / "tb" / "nic"
     if engine == "native":
-        pins = ROOT / "tb" / "nic" / "nic_port_pins.cpp"
-        return Design("nic/nic_port_native", _TOP, tuple(_rtl()), parameters, native=(*native.DEVICE, pins))
-    top = ROOT / "tb" / "nic" / "nic_port_tb.sv"
+        native_sources = (*native.DEVICE, here / "nic_port_pins.cpp")
+        return Design("nic/nic_port_native", _TOP, tuple(_rtl()), parameters, native=native_sources)
+    if engine == "probe":
+        sources = (here / "nic_port_taps.sv", *_rtl())
+        native_sources = (*native.DEVICE, here / "nic_port_probe_pins.cpp")
+        return Design("nic/nic_port_probe", _TOP, sources, parameters, native=native_sources)
+    top = here / "nic_port_tb.sv"
     return Design("nic/nic_port_tb", "nic_port_tb", (*_rtl(), *native.BFM, top), parameters, native=native.DPI)

@@ -163,15 +163,28 @@ class NativeTarget(PortTarget):
     with the same results. parameters: of ``nic_port``. Building raises as `tb.build.build_native`.
     """
 
+    KIND = "native"
+    """The device: an engine of `tb.nic.designs.port_design`."""
+
     def __init__(self, seed: int = 1, *, skip_idle: bool = True, **parameters: int) -> None:
-        design = port_design("native", **parameters)
+        design = self.design(**parameters)
         path = build_native(design)
         self.build = fingerprint(design)
         """What a saved state fits: RTL, parameters, harness and tools."""
-        self.engine = NativeEngine(load(path), seed)
+        self.engine = self.make_engine(load(path), seed)
         self.engine.device.set_skip(skip_idle)
         self._window: tuple[Path, Edge, int, int] | None = None
         super().__init__(self.engine)
+
+    @classmethod
+    def design(cls, **parameters: int) -> Design:
+        """What is built. parameters: of ``nic_port``."""
+        return port_design(cls.KIND, **parameters)
+
+    @staticmethod
+    def make_engine(library: DeviceLibrary, seed: int) -> NativeEngine:
+        """What drives the device."""
+        return NativeEngine(library, seed)
 
     async def sleep(self, ns: int) -> None:
         await self.engine._wait(cycles_to_sleep(ns))

@@ -1,0 +1,52 @@
+// Taps of nic_port: what its streams show, gathered in vectors that C++ reads (tb/native/taps.hpp). For Verilator.
+//
+// Bit k of a vector is stream k. rx: 0 the wire, then what comes out of mac_rx and each slot behind it, 12 the host.
+// tx: 13 the host, then what comes out of join and each slot behind it, 22 the wire. tb/nic/slots.py names the slots.
+// `seq` has 16 bits a stream; in front of ingress no frame has a number yet. Adds no register and no latency.
+
+`resetall
+`timescale 1ns / 1ps
+`default_nettype none
+
+`include "meta.vh"
+
+// Stream 22 first.
+`define EACH_STREAM(SIGNAL) { \
+    m_axis_wire``SIGNAL, egress_tx``SIGNAL, tx_sched``SIGNAL, ipsec_tx``SIGNAL, tls_tx``SIGNAL, acl_tx``SIGNAL, \
+    parser_tx``SIGNAL, ingress_tx``SIGNAL, join``SIGNAL, s_axis_host``SIGNAL, \
+    m_axis_host``SIGNAL, roce``SIGNAL, tls_rx``SIGNAL, rx_buffer``SIGNAL, acl_rx``SIGNAL, roce_icrc``SIGNAL, \
+    parser_inner``SIGNAL, ipsec_rx``SIGNAL, pfc_rx``SIGNAL, parser_rx``SIGNAL, ingress_rx``SIGNAL, mac_rx``SIGNAL, \
+    s_axis_wire``SIGNAL}
+
+module nic_port_taps (
+    input wire [22:0]    valid,
+    input wire [22:0]    ready,
+    input wire [22:0]    last,
+    input wire [16*23-1:0] seq
+);
+
+wire [22:0] tap_valid /*verilator public_flat_rd*/ = valid;
+wire [22:0] tap_ready /*verilator public_flat_rd*/ = ready;
+wire [22:0] tap_last /*verilator public_flat_rd*/ = last;
+wire [16*23-1:0] tap_seq /*verilator public_flat_rd*/ = seq;
+
+endmodule
+
+bind nic_port nic_port_taps taps (
+    .valid(`EACH_STREAM(_tvalid)),
+    .ready(`EACH_STREAM(_tready)),
+    .last(`EACH_STREAM(_tlast)),
+    .seq({
+        mac_tx_meta[`MF_SEQ], egress_tx_meta[`MF_SEQ], tx_sched_meta[`MF_SEQ], ipsec_tx_meta[`MF_SEQ],
+        tls_tx_meta[`MF_SEQ], acl_tx_meta[`MF_SEQ], parser_tx_meta[`MF_SEQ], ingress_tx_meta[`MF_SEQ],
+        16'd0, 16'd0,
+        m_axis_host_meta[`MF_SEQ], roce_meta[`MF_SEQ], tls_rx_meta[`MF_SEQ], rx_buffer_meta[`MF_SEQ],
+        acl_rx_meta[`MF_SEQ], roce_icrc_meta[`MF_SEQ], parser_inner_meta[`MF_SEQ], ipsec_rx_meta[`MF_SEQ],
+        pfc_rx_meta[`MF_SEQ], parser_rx_meta[`MF_SEQ], ingress_rx_meta[`MF_SEQ],
+        16'd0, 16'd0
+    })
+);
+
+`undef EACH_STREAM
+
+`resetall
