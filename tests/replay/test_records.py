@@ -8,6 +8,7 @@ Timing:   none
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from pathlib import Path
@@ -220,3 +221,11 @@ def test_an_output_that_is_full_is_an_error_that_names_it(kind: Any) -> None:
 def test_disabled_ports_drop_by_name() -> None:
     (record,) = records(judge([udp_frame(60)], config=NicConfig.parse("[port.0]\nrx_enable = false\n")), CLOCK_NS)
     assert (record["disposition"], record["reason"], record["out"]) == ("dropped", "port_disabled", [])
+
+
+def test_records_of_a_name_that_ends_in_gz_are_gzipped_and_whole(tmp_path: Path) -> None:
+    listener = Records(tmp_path / "out.jsonl.gz", CLOCK_NS)
+    listener.take(judge([udp_frame(60)] * 3))
+    listener.close()
+    lines = gzip.decompress((tmp_path / "out.jsonl.gz").read_bytes()).splitlines()
+    assert [json.loads(line)["index"] for line in lines] == [0, 1, 2]
