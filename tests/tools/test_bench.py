@@ -10,6 +10,8 @@ Timing:   none
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ from models.frames import Batch
 from models.parser_batch import parse_batch
 from tb.build import BuildError, SimulationFailed
 from tb.replay.capture import CaptureReader
-from tb.toolchain import ToolError
+from tb.toolchain import ROOT, ToolError
 
 US = {
     "bare": 1.0,
@@ -230,3 +232,10 @@ def test_the_capture_of_many_frames_is_one_that_a_replay_reads(monkeypatch: pyte
     assert frames.lengths.tolist() == [60] * 100
     assert frames.time_ns.tolist() == list(range(0, 100_000, 1000))
     assert frames.frame(3) == frames.frame(43) != frames.frame(4)
+
+
+def test_memory_is_that_of_the_replay_alone_not_of_what_started_it(tmp_path: Path) -> None:
+    mine = np.ones(300 << 20, np.uint8)
+    command = [sys.executable, "-m", "bench.memory", str(tmp_path / "peak"), "--help"]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    assert 10 < int((tmp_path / "peak").read_text()) / 1024 < len(mine) / 2**20
