@@ -36,6 +36,7 @@ from tb.replay.packed import (
     SCHEMA,
     FailureError,
     Origin,
+    Packed,
     add_waves,
     is_failure,
     load_failure,
@@ -482,3 +483,20 @@ def test_where_to_look_is_said_by_signal_cycle_and_time(edge: Edge | None, what:
     verdict = Verdict(frames, None, [mismatch], begin_ns=4000)
     item = Item("x", frames, {}, 2)
     assert verdict.look(item) == f"{signals} of nic_port in cycle 25 of the play, before the clock edge at 4100 ns"
+
+
+@pytest.mark.parametrize(
+    ("edges", "frame", "watched"),
+    [
+        ([Edge.WIRE] * 100, 90, (Edge.WIRE, 58, 90)),
+        ([Edge.WIRE, Edge.HOST] * 50, 91, (Edge.HOST, 13, 45)),
+        ([Edge.WIRE] * 10, 3, (Edge.WIRE, 0, 3)),
+        ([Edge.WIRE, Edge.HOST], None, (Edge.HOST, 0, 0)),
+    ],
+)
+def test_a_waveform_is_of_the_failing_frame_and_those_before_it_at_its_edge(
+    edges: list[Edge], frame: int | None, watched: tuple[Edge, int, int]
+) -> None:
+    item = Item("x", Batch.of([bytes(60)] * len(edges), edge=edges), {}, len(edges))
+    note = {"smallest": {"mismatches": [{"frame": None}, {"frame": frame}]}}
+    assert rerun_module._watched(Packed(Path("x.zip"), item, None, NicConfig(), note), item) == watched
