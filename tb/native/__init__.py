@@ -14,7 +14,9 @@ SOURCES: tuple[Path, ...] = tuple(_HERE / name for name in ("stream.cpp", "harne
 DPI: tuple[Path, ...] = (*SOURCES, _HERE / "dpi.cpp")
 """``native`` of a :class:`tb.build.Design` whose top holds the modules of ``BFM``."""
 
-DEVICE: tuple[Path, ...] = (*SOURCES, *(_HERE / name for name in ("device.cpp", "device_api.cpp", "taps.cpp")))
+_LOOP = ("device.cpp", "clocks.cpp", "idle.cpp", "axil.cpp", "waves.cpp", "taps.cpp", "device_api.cpp")
+
+DEVICE: tuple[Path, ...] = (*SOURCES, *(_HERE / name for name in _LOOP))
 """``native`` of a design for :func:`tb.build.build_native`, with the file that binds its pins."""
 
 BFM: tuple[Path, ...] = tuple(_HERE / f"bfm_{name}.sv" for name in ("source", "sink", "path", "cycle"))

@@ -35,8 +35,6 @@ public:
     void operator()(T&... members) {
         (get(members), ...);
     }
-    // All was there, and nothing beyond.
-    bool whole() const { return good_ && at_ == end_; }
     // The next `size` bytes; null: there are fewer.
     const char* take(size_t size) {
         good_ = good_ && size <= static_cast<size_t>(end_ - at_);

@@ -72,7 +72,8 @@ int32_t nicloop_device_restore(Device* device, const char* data, int64_t size) {
 }
 
 int32_t nicloop_device_waves(Device* device, const char* file, int32_t path, int64_t first, int64_t last) {
-    if (path >= 0 && (device->harness() == nullptr || path >= device->harness()->paths())) return fail("the harness has no path " + std::to_string(path));
+    const int paths = device->harness() == nullptr ? 0 : device->harness()->paths();
+    if (path >= 0 && path >= paths) return fail("the harness has no path " + std::to_string(path));
     const bool open = path < 0 ? device->waves().open(device->model(), file)
                                : device->waves().arm(device->model(), file, device->harness()->path(path), first, last);
     return open ? 0 : fail(std::string(file) + ": can't be written");

@@ -72,6 +72,8 @@ def run(
     where = f"{target} ({sim}, {result.engine})" if target == "cocotb" else target
     figures = ", ".join(f"{name} {value}" for name, value in result.figures.items())
     typer.echo(f"{scenario} on {where}, seed {seed}: {result.status}{' — ' + figures if figures else ''}")
+    if result.waves:
+        typer.echo(f"  waves: {result.waves}")
     if result.message:
         typer.echo(f"  {result.message}")
     if result.status == "failed":

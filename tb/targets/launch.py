@@ -22,7 +22,7 @@ from tb.nic.designs import port_design
 from tb.scenarios import Scenario, ScenarioFailed, find
 from tb.targets.base import Capabilities, Target, TargetError
 from tb.targets.model import ModelTarget
-from tb.targets.native import NativeTarget
+from tb.targets.native import NativeTarget, waves_suffix
 from tb.toolchain import SIM_BUILD
 
 __all__ = [
@@ -56,6 +56,7 @@ class ScenarioResult:
     now_ns: int = 0
     wall_s: float = 0.0
     reproduce: str = ""
+    waves: str = ""
 
     def check(self) -> ScenarioResult:
         """Returns self. ScenarioFailed: it failed; the message ends with the command that reproduces it."""
@@ -86,11 +87,20 @@ async def judge(
     return result
 
 
-async def _judge_native(scenario: Scenario, values: Mapping[str, Any], seed: int, config: NicConfig) -> ScenarioResult:
+async def _judge_native(
+    scenario: Scenario, values: Mapping[str, Any], seed: int, config: NicConfig, waves: bool
+) -> ScenarioResult:
     """As `judge`, on the port without a simulator."""
     target = NativeTarget(seed)
+    path = SIM_BUILD / "runs" / "native" / f"{scenario.name}-{seed}{waves_suffix()}"
+    if waves:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        target.start_waves(path)
     await target.start()
-    return await judge(scenario, target, values, seed, config)
+    result = await judge(scenario, target, values, seed, config)
+    target.stop_waves()
+    result.waves = str(path) if waves else ""
+    return result
 
 
 def capabilities(target: Target) -> Capabilities:
@@ -170,7 +180,8 @@ def run_scenario(
     if target == "model":
         result = asyncio.run(judge(found, ModelTarget(), values, seed, config))
     elif target == "native":
-        result = asyncio.run(_judge_native(found, values, seed, config))
+        result = asyncio.run(_judge_native(found, values, seed, config, waves))
+        reproduce += " --waves"
     else:
         engine = engine or default_engine(sim)
         reproduce += f" --sim {sim} --engine {engine} --waves"

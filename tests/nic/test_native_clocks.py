@@ -2,11 +2,11 @@
 
 Sweep:    the clocks of the wire (390.625 MHz, 2560 ps) and of the core (250 MHz, 4000 ps); lengths 1 to 200; profiles
           of back-pressure; bursts and frames that are alone; deadlines close together and far apart
-Stimulus: frames with random bytes into axis_async_fifo on the wire's clock, taken on the core's; time that grows by
-          3.2 ns a cycle
+Stimulus: frames with random bytes through axis_async_fifo from the wire's clock to the core's, and back; time that
+          grows by 3.2 ns a cycle
 Checks:   every byte; latency against the edges of both clocks, computed; rates; saved states; what wakes at a
           deadline, with and without skipping the time before it
-Timing:   tvalid is 1 after the third edge of the core's clock that follows the edge which took the beat
+Timing:   tvalid is 1 after the third edge of the reading clock that follows the edge which took the beat
 """
 
 from __future__ import annotations
@@ -27,19 +27,20 @@ from tb.native.harness import PAUSES, Harness, Results
 from tb.toolchain import ROOT
 
 HERE = Path(__file__).resolve().parent
-PINS = ROOT / "tb" / "native" / "async_fifo_pins.cpp"
-CORE, WIRE = 0, 1
+READS, WRITES = 0, 1
+"""Numbers of the clocks."""
+PERIODS = {"to_core": (CORE_PS, WIRE_PS), "to_wire": (WIRE_PS, CORE_PS)}
 
 
 @pytest.fixture
 def fifo(verilator: str, seed: int) -> Any:
-    """A function that makes a FIFO out of reset, and its harness: watchdog and checks are on."""
+    """A function that makes a FIFO out of reset, and its harness."""
     rtl = DESIGNS["axis_async_fifo.d16w64"].sources
     parameters = {"DEPTH": 16, "META_W": 1}
-    design = Design("native/async_fifo", "axis_async_fifo", rtl, parameters, native=(*native.DEVICE, PINS))
-    lib = load(build_native(design))
 
-    def make() -> tuple[Device, Harness]:
+    def make(way: str = "to_core") -> tuple[Device, Harness]:
+        pins = (*native.DEVICE, HERE / f"fifo_{way}_pins.cpp")
+        lib = load(build_native(Design(f"native/fifo_{way}", "axis_async_fifo", rtl, parameters, native=pins)))
         device = Device(lib, seed)
         harness = Harness(["in"], ["out"], {"through": ("in", "out", False)}, seed=seed, meta_words=0, lib=lib)
         device.bind(harness)
@@ -65,27 +66,39 @@ def played(device: Device, harness: Harness, data: np.ndarray, offset: np.ndarra
     return harness.pop()
 
 
-def times(device: Device, clock: int, cycles: np.ndarray) -> np.ndarray:
+def times(device: Device, way: str, clock: int, cycles: np.ndarray) -> np.ndarray:
     """Times of the rising edges that end these cycles, in ps."""
     edges, cycle = device.clock(clock)
-    return (cycles + edges - cycle) * (CORE_PS if clock == CORE else WIRE_PS)
+    return (cycles + edges - cycle) * PERIODS[way][clock]
 
 
-def test_a_frame_crosses_in_the_cycle_that_the_edges_of_both_clocks_give(fifo: Any, seed: int) -> None:
-    device, harness = fifo()
+@pytest.mark.parametrize("way", PERIODS)
+def test_a_frame_crosses_in_the_cycle_that_the_edges_of_both_clocks_give(fifo: Any, way: str, seed: int) -> None:
+    device, harness = fifo(way)
     data, offset = frames(Random(seed), 60)
     # Alone, and from every phase of one clock to the other: 16 periods of one are 25 of the other
-    at = device.clock(WIRE)[1] + 10 + 101 * np.arange(60, dtype=np.int64)
+    at = device.clock(WRITES)[1] + 10 + 101 * np.arange(60, dtype=np.int64)
     results = played(device, harness, data, offset, earliest=at)
     source, sink = results.sources["in"], results.sinks["out"]
     assert (sink.data == data).all() and (sink.offset == offset).all()
     assert (source.valid == at).all()
-    taken, shown = times(device, WIRE, source.first), times(device, CORE, sink.valid)
-    third = (taken // CORE_PS + 3) * CORE_PS
-    assert (shown == third + CORE_PS).all()
-    assert len({int(phase) for phase in taken % CORE_PS}) > 20
+    taken, shown = times(device, way, WRITES, source.first), times(device, way, READS, sink.valid)
+    period = PERIODS[way][READS]
+    third = (taken // period + 3) * period
+    assert (shown == third + period).all()
+    assert len({int(phase) for phase in taken % period}) > 10
     beats = -(-np.diff(offset) // 16)
     assert (sink.last - sink.first >= beats - 1).all() and (source.last - source.first == beats - 1).all()
+
+
+@pytest.mark.parametrize("way", PERIODS)
+def test_a_frame_is_offered_in_the_next_cycle_of_its_own_clock(fifo: Any, way: str, seed: int) -> None:
+    device, harness = fifo(way)
+    data, offset = frames(Random(seed), 1)
+    for _ in range(5):
+        device.run(1001)
+        begin = device.clock(WRITES)[1]
+        assert played(device, harness, data, offset).sources["in"].valid.tolist() == [begin + 1]
 
 
 @pytest.mark.parametrize("pause", PAUSES)
@@ -99,8 +112,8 @@ def test_a_burst_crosses_whole_and_at_the_pace_of_the_slower_clock(fifo: Any, pa
     beats = int((-(-np.diff(offset) // 16)).sum())
     spent = int(sink.last[-1] - sink.first[0]) + 1
     assert spent == beats if pause == "none" else spent > 1.05 * beats
-    wire = times(device, WIRE, source.last[-1:] - source.first[0])[0] - times(device, WIRE, np.zeros(1, np.int64))[0]
-    assert abs(wire / (spent * CORE_PS) - 1) < 0.05, "the writing side spends the same time as the reading side"
+    wrote = int(source.last[-1] - source.first[0]) + 1
+    assert abs(wrote * WIRE_PS / (spent * CORE_PS) - 1) < 0.05, "both sides spend the same time"
 
 
 def test_a_device_of_two_clocks_plays_on_from_a_saved_state(fifo: Any, seed: int) -> None:

@@ -37,6 +37,7 @@ from tb.targets.base import PROFILES, Fault, Frame
 from tb.targets.native import NativeTarget, SnapshotError, waves_suffix
 from tb.targets.program import address
 from tb.targets.recorded import Play, differences, record
+from tb.targets.standstill import stands_still
 from tb.toolchain import ROOT
 
 CAPTURES = sorted((ROOT / "tests" / "captures").glob("*.pcap*"))
@@ -252,6 +253,11 @@ def test_waves_start_and_stop_between_plays_and_change_nothing(tmp_path: Path, v
 
 
 # ------------------------------------------------------------------------------------------------------- the clock
+
+
+def test_a_play_that_stands_still_ends_with_the_name_of_the_stream(verilator: str, seed: int) -> None:
+    target = started(seed)
+    asyncio.run(stands_still(target, target.engine))
 
 
 def test_ctrl_c_ends_a_long_play(verilator: str, seed: int) -> None:

@@ -1,0 +1,98 @@
+// The loop of a device of several clocks.
+
+#include <algorithm>
+
+#include "device.hpp"
+
+namespace nicloop {
+
+// What stands at a rising edge of a clock, of the streams that belong to it.
+void Device::take_edge(size_t index) {
+    Clock& clock = clocks_[index];
+    clock.in_reset = *clock.pins.rst;
+    for (auto& port : sources_) {
+        if (port.pins.clock != static_cast<int>(index)) continue;
+        if (!clock.in_reset) {
+            port.sample(clock.cycle);
+        } else if (clock.was_reset) {
+            port.check_reset(harness_->report(), harness_->cycle());
+        }
+    }
+    for (auto& port : sinks_) {
+        if (port.pins.clock != static_cast<int>(index)) continue;
+        if (!clock.in_reset) {
+            port.sample(clock.cycle);
+        } else if (clock.was_reset) {
+            port.check_reset(harness_->report(), harness_->cycle());
+        }
+    }
+    if (index == 0 && !clock.in_reset) sample_reports(clock.cycle);
+}
+
+// What stands after it.
+void Device::answer_edge(size_t index) {
+    Clock& clock = clocks_[index];
+    for (SourcePort& port : sources_) {
+        if (port.pins.clock != static_cast<int>(index)) continue;
+        if (clock.in_reset) {
+            *port.pins.valid = 0;
+        } else {
+            port.show(meta_bytes_);
+        }
+    }
+    for (SinkPort& port : sinks_) {
+        if (port.pins.clock != static_cast<int>(index)) continue;
+        if (clock.in_reset) {
+            *port.pins.ready = 0;
+        } else {
+            port.show();
+        }
+    }
+    if (index == 0) axil_.put();
+    *clock.pins.rst = next_rst_;
+    ++clock.edges;
+    clock.cycle = clock.in_reset ? 0 : clock.cycle + 1;
+    clock.was_reset = clock.in_reset;
+    for (SourcePort& port : sources_) {
+        if (port.pins.clock == static_cast<int>(index)) port.source->set_cycle(clock.cycle);
+    }
+}
+
+// The next edge of any clock; edges at one time are taken together, on what stood before all of them.
+void Device::edge_of_several() {
+    int64_t now = INT64_MAX;
+    for (const Clock& clock : clocks_) now = std::min(now, clock.next_fs);
+    for (size_t i = 0; i < clocks_.size(); ++i) {
+        Clock& clock = clocks_[i];
+        clock.edge = clock.next_fs == now && !*clock.pins.clk;
+        if (clock.edge) take_edge(i);
+    }
+    for (Clock& clock : clocks_) {
+        if (clock.next_fs != now) continue;
+        *clock.pins.clk = !*clock.pins.clk;
+        // An odd period has its longer half low.
+        clock.next_fs += clock.edge ? clock.pins.period_fs / 2 : clock.pins.period_fs - clock.pins.period_fs / 2;
+    }
+    model_->eval();
+    for (size_t i = 0; i < clocks_.size(); ++i) {
+        if (clocks_[i].edge) answer_edge(i);
+    }
+    model_->eval();
+    if (waves_.on()) model_->dump(now / 1000);
+}
+
+// Up to behind the next rising edge of the first clock.
+void Device::cycle_of_several() {
+    do {
+        edge_of_several();
+    } while (!clocks_.front().edge);
+    ++cycles_;
+    if (clocks_.front().in_reset) {
+        harness_->reset_cycle();
+    } else {
+        harness_->end_cycle();
+    }
+    waves_.step(*model_);
+}
+
+}  // namespace nicloop
