@@ -34,7 +34,10 @@ from tests.nic.test_capture import described, enhanced, pcap, section
 from tests.replay.judging import byte_flipped, udp_frame
 
 IMIX = ROOT / "tests" / "captures" / "scapy_imix.pcapng"
+ARP = ROOT / "tests" / "captures" / "scapy_arp_l2.pcapng"
 MALFORMED = ROOT / "tests" / "captures" / "scapy_malformed.pcapng"
+BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+"""What is held back in a buffer is what Python stumbles over at its end."""
 
 
 def nicloop(*arguments: Any, target: str = "model", **options: Any) -> Result:
@@ -396,11 +399,24 @@ def test_a_full_disk_is_named_after_the_results(option: str) -> None:
     assert result.stderr == "nicloop: /dev/full: can't be written: No space left on device\n"
 
 
+@pytest.mark.parametrize("option", ["--out", "--records"])
+def test_a_full_standard_output_is_named_in_one_line(option: str) -> None:
+    """Of little that is written: all of it is in a buffer until the end."""
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            command(ARP, option, "-"), stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=BUFFERED,
+            check=False, timeout=60,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "nicloop: standard output: can't be written: No space left on device"
+    assert "Traceback" not in done.stderr and "Exception" not in done.stderr
+
+
 def test_a_reader_of_the_records_that_goes_away_ends_the_replay_in_one_line(tmp_path: Path) -> None:
     write_capture(tmp_path / "a", Batch.of([udp_frame(60)] * 3000))
     process = subprocess.Popen(
         command(tmp_path / "a", "--records", "-", "--window", "10"),
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=BUFFERED,
     )  # fmt: skip
     assert process.stdout is not None and process.stderr is not None
     process.stdout.readline()
