@@ -1,8 +1,6 @@
 #include "device.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cstring>
 
 namespace nicloop {
 
@@ -81,10 +79,12 @@ inline void Device::show() {
     for (SinkPort& port : sinks_) port.show();
 }
 
-// The cycle's rising (0) or falling (1) edge. The first edge is at time 0 of a simulator whose clock starts high.
+// The cycle's rising (0) or falling (1) edge. The second edge is at time 0, as the first one that a bench sees in a
+// simulator whose clock starts high.
 void Device::dump(int64_t half) const {
+    if (cycles_ == 0) return;
     const int64_t period = pins().clocks.front().period_fs / 1000;
-    model_->dump(std::max<int64_t>(0, (cycles_ - 1) * period + half * (period / 2)));
+    model_->dump((cycles_ - 1) * period + half * (period / 2));
 }
 
 void Device::cycle() {

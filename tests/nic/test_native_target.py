@@ -255,6 +255,17 @@ def test_waves_start_and_stop_between_plays_and_change_nothing(tmp_path: Path, v
 # ------------------------------------------------------------------------------------------------------- the clock
 
 
+def test_a_stalled_receiver_takes_its_first_beat_when_the_stall_is_over(verilator: str, seed: int) -> None:
+    target = started(seed)
+    stall = target.capabilities.stall_cycles
+    asyncio.run(target.inject(Fault.back_pressure(Edge.HOST, "stalled")))
+    batch = few(6)
+    outcome = asyncio.run(target.play(batch))
+    # What the sink decides at the play's first edge shows in the cycle behind it
+    assert outcome.last_out[0] - (batch.beats[0] - 1) == stall + 1
+    assert outcome.first_out[0] < 100 and outcome.last_out[1] < 1000
+
+
 def test_a_play_that_stands_still_ends_with_the_name_of_the_stream(verilator: str, seed: int) -> None:
     target = started(seed)
     asyncio.run(stands_still(target, target.engine))
