@@ -8,6 +8,7 @@ Timing:   none
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import os
@@ -15,6 +16,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from models.nic import NicPortModel
 from tb.cli import app
 from tb.replay import replay_command, run
 from tb.replay.capture import read_capture, write_capture, write_pcap
+from tb.replay.perform import Performed, Task
 from tb.replay.records import KEYS
 from tb.targets.base import Stuck
 from tb.targets.model import ModelTarget
@@ -504,3 +507,17 @@ def test_standard_input_and_output_serve_a_simulator_too(sim: str) -> None:
     assert done.returncode == 0, done.stderr
     records = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(records) == 192 and all(record["match"] for record in records)
+
+
+def test_inside_a_simulator_progress_the_request_to_end_and_the_result_are_files(tmp_path: Path) -> None:
+    task = Task(captures=[["imix", str(IMIX)]], window=50)
+    for stop, frames in ((False, 192), (True, 0)):
+        if stop:
+            (tmp_path / "stop").touch()
+        asyncio.run(run.replay_job(ModelTarget(), asdict(task) | {"kind": "replay"}, tmp_path))
+        performed = Performed(**json.loads((tmp_path / "result.json").read_text()))
+        assert (performed.figures["frames"], performed.interrupted) == (frames, stop)
+    told = json.loads((tmp_path / "progress.json").read_text())
+    assert (told[0], told[2]) == (192, IMIX.stat().st_size) and told[1] > 0
+    asyncio.run(run.replay_job(ModelTarget(), asdict(replace(task, records=str(tmp_path / "no" / "x"))), tmp_path))
+    assert "can't be written: No such file" in json.loads((tmp_path / "result.json").read_text())["refused"]
