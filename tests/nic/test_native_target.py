@@ -271,6 +271,27 @@ def test_a_play_that_stands_still_ends_with_the_name_of_the_stream(verilator: st
     asyncio.run(stands_still(target, target.engine))
 
 
+def test_a_play_and_register_accesses_interleave_the_same_way_each_time(verilator: str, seed: int) -> None:
+    batch = Batch.of([bytes(90)] * 400, edge=[i % 2 for i in range(400)])
+
+    async def both(target: NativeTarget) -> tuple[Outcome, list[int]]:
+        async def looked() -> list[int]:
+            found = []
+            for number in range(40):
+                await target.write(address("nic.scratch"), number)
+                found.append(await target.read(address("nic.rx_frames_in")))
+                await target.sleep(4 * number)
+            return found
+
+        outcome, found = await target.gather(target.play(batch), looked())
+        return outcome, found
+
+    runs = [asyncio.run(both(started(seed))) for _ in range(2)]
+    assert differences(runs[0][0], runs[1][0]) == []
+    assert runs[0][1] == runs[1][1] == sorted(runs[0][1])
+    assert len(set(runs[0][1])) > 5, "the frames were seen coming in"
+
+
 def test_ctrl_c_ends_a_long_play(verilator: str, seed: int) -> None:
     target = NativeTarget(seed, skip_idle=False)
 
