@@ -127,10 +127,10 @@ uint32_t Device::events(uint32_t until) const {
     return found;
 }
 
-uint32_t Device::run(int64_t cycles, uint32_t until) {
+uint32_t Device::run(int64_t cycles, int64_t steps, uint32_t until) {
     const int64_t end = cycles_ + cycles;
     const bool several = clocks_.size() > 1;
-    while (cycles_ < end) {
+    for (int64_t step = 0; step < steps && cycles_ < end; ++step) {
         if (several) {
             cycle_of_several();
         } else {

@@ -34,7 +34,7 @@ public:
 
     // Runs `cycles` cycles, or until one of the events in `until` holds; returns those that do. An access that has ended
     // ends it too.
-    uint32_t run(int64_t cycles, uint32_t until);
+    uint32_t run(int64_t cycles, int64_t steps, uint32_t until);
 
     void set_reset(bool level) { next_rst_ = level; }
     bool ready() const { return pins().ready == nullptr || *pins().ready != 0; }

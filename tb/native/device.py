@@ -81,7 +81,7 @@ class DeviceLibrary(Library):
         **Library.FUNCTIONS,
         "device_create": (c_void_p, (c_int32,)),
         "device_bind": (c_int32, (c_void_p, c_void_p)),
-        "device_run": (c_uint32, (c_void_p, c_int64, c_uint32)),
+        "device_run": (c_uint32, (c_void_p, c_int64, c_int64, c_uint32)),
         "device_cycles": (c_int64, (c_void_p,)),
         "device_clock": (c_int64, (c_void_p, c_int32, c_int32)),
         "device_access": (c_int32, (c_void_p, c_int32, c_uint32, c_uint32)),
@@ -129,9 +129,10 @@ class Device:
             raise ValueError(self._lib.error())
         self._harness = harness  # kept alive as long as the device steps it
 
-    def run(self, cycles: int, until: Event = Event.NONE) -> Event:
-        """Run ``cycles`` cycles, or until one of the events ``until`` holds; returns those that do."""
-        return Event(self._call("run", cycles, int(until)))
+    def run(self, cycles: int, until: Event = Event.NONE, *, steps: int | None = None) -> Event:
+        """Run ``cycles`` cycles, or until one of the events ``until`` holds; returns those that do. ``steps``: at most
+        so many cycles that aren't skipped."""
+        return Event(self._call("run", cycles, cycles if steps is None else steps, int(until)))
 
     @property
     def cycles(self) -> int:

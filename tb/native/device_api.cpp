@@ -27,7 +27,9 @@ int32_t nicloop_device_bind(Device* device, Harness* harness) {
     return wrong.empty() ? 0 : fail(wrong);
 }
 
-uint32_t nicloop_device_run(Device* device, int64_t cycles, uint32_t until) { return device->run(cycles, until); }
+uint32_t nicloop_device_run(Device* device, int64_t cycles, int64_t steps, uint32_t until) {
+    return device->run(cycles, steps, until);
+}
 
 int64_t nicloop_device_cycles(Device* device) { return device->cycles(); }
 

@@ -13,7 +13,7 @@ NICLOOP_API void nicloop_device_destroy(nicloop::Device* device);
 NICLOOP_API int32_t nicloop_device_bind(nicloop::Device* device, nicloop::Harness* harness);
 
 // device.hpp, Device::run; `until` and the result: bit 0 done, 1 an access ended, 2 ready.
-NICLOOP_API uint32_t nicloop_device_run(nicloop::Device* device, int64_t cycles, uint32_t until);
+NICLOOP_API uint32_t nicloop_device_run(nicloop::Device* device, int64_t cycles, int64_t steps, uint32_t until);
 NICLOOP_API int64_t nicloop_device_cycles(nicloop::Device* device);
 // Of a clock: rising edges since the device was made (what 0), number of its next one counted from its reset (what 1).
 NICLOOP_API int64_t nicloop_device_clock(nicloop::Device* device, int32_t clock, int32_t what);

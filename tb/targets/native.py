@@ -35,6 +35,9 @@ __all__ = ["SLICE_CYCLES", "NativeEngine", "NativeTarget", "SnapshotError", "fin
 SLICE_CYCLES = 100_000
 """Cycles between two looks at what else there is to do: some tenths of a second."""
 
+SLICE_SKIPPED = 250_000_000
+"""The same of cycles that are skipped: a generator of random pauses draws for each."""
+
 _MAGIC = b"NICLOOPS"
 
 
@@ -59,18 +62,20 @@ class _Clock(Turns):
     def __init__(self, device: Device) -> None:
         super().__init__()
         self._device = device
-        self._since = 0
+        self._part = 0.0  # of a slice
 
     def time(self) -> int:
         # The first edge is at time 0, as in a simulator whose clock starts high.
         return self._device.cycles - 1
 
     async def advance(self, wait: Wait) -> None:
-        begin = self._device.cycles
-        self._device.run(int(min(wait.until - self.time(), SLICE_CYCLES)), Event(wait.events))
-        self._since += self._device.cycles - begin
-        if self._since >= SLICE_CYCLES:
-            self._since = 0
+        begin, skipped = self._device.cycles, self._device.skipped
+        cycles = int(min(wait.until - self.time(), SLICE_SKIPPED))
+        self._device.run(cycles, Event(wait.events), steps=SLICE_CYCLES)
+        skipped = self._device.skipped - skipped
+        self._part += (self._device.cycles - begin - skipped) / SLICE_CYCLES + skipped / SLICE_SKIPPED
+        if self._part >= 1:
+            self._part = 0.0
             await asyncio.sleep(0)
 
 

@@ -292,13 +292,14 @@ def test_a_play_and_register_accesses_interleave_the_same_way_each_time(verilato
     assert len(set(runs[0][1])) > 5, "the frames were seen coming in"
 
 
-def test_ctrl_c_ends_a_long_play(verilator: str, seed: int) -> None:
-    target = NativeTarget(seed, skip_idle=False)
+@pytest.mark.parametrize("skipping", [False, True])
+def test_ctrl_c_ends_a_long_play(verilator: str, seed: int, skipping: bool) -> None:
+    target = NativeTarget(seed, skip_idle=skipping)
 
     async def endless() -> None:
         await target.start()
         asyncio.get_running_loop().call_later(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
-        await target.play(few(2, times=[0, 10**15]))
+        await target.play(few(2, times=[0, 10**18]))
 
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(endless())
