@@ -39,7 +39,7 @@ from tests.parser.mutations import (
 )
 
 CAPTURES = sorted(path for path in (Path(__file__).parents[1] / "captures").iterdir() if ".pcap" in path.name)
-ADDRESSES = ("ip_src", "ip_dst")
+ADDRESSES = ("ip_src", "ip_dst", "inner_ip_src", "inner_ip_dst")
 SCALARS = (
     *(name for name in PARSER_FIELDS if name not in ADDRESSES),
     "segments_left",
