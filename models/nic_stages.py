@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from models.config import PARSER_CODES
 from models.frames import Batch, Int64
-from models.parser import PARSER_FIELDS
+from models.parser import PARSER_FIELDS, TUNNEL_FIELDS, ParserModel
 from models.parser_batch import parse_batch
 
 __all__ = ["Flow", "ParserStage", "Passage", "Registers", "Stage", "follow"]
@@ -121,9 +121,14 @@ class Registers:
 
 @dataclass(frozen=True)
 class ParserStage:
-    """The parser in slot ``name``: docs/parser.md."""
+    """The parser in slot ``name``: docs/parser.md. ``parse_bytes``, ``tunnel``, ValueError: as ``ParserModel``."""
 
     name: str
+    parse_bytes: int = 128
+    tunnel: bool = False
+
+    def __post_init__(self) -> None:
+        ParserModel(self.parse_bytes, tunnel=self.tunnel)
 
     @property
     def counters(self) -> tuple[str, ...]:
@@ -132,9 +137,10 @@ class ParserStage:
     def take(self, frames: Batch, user: UInt16, written: Mapping[str, int]) -> Passage:
         came_bad = (user & 1) != 0
         marked = replace(frames, bad=np.where(came_bad, user & 0xFF, 0).astype(np.uint8))
-        parsed = parse_batch(marked, drop=written.get(f"{self.name}.drop", 0))
+        drop = written.get(f"{self.name}.drop", 0)
+        parsed = parse_batch(marked, self.parse_bytes, drop, self.tunnel)
         counts = {f"{self.name}.frames": np.ones(len(frames), np.bool_)}
         for name, code in PARSER_CODES.items():
             counts[f"{self.name}.{name}"] = ~came_bad & (parsed["code"] == code)
-        fields = {name: parsed[name] for name in PARSER_FIELDS}
+        fields = {name: parsed[name] for name in PARSER_FIELDS if self.tunnel or name not in TUNNEL_FIELDS}
         return Passage(parsed["user"], parsed["latency_cycles"], 2, fields, counts)

@@ -41,6 +41,7 @@ __all__ = [
     "NATT_PORT",
     "PARSER_FIELDS",
     "ROCE_PORT",
+    "TUNNEL_FIELDS",
     "VXLAN_PORT",
     "ChecksumVerdict",
     "EtherType",
@@ -70,6 +71,9 @@ INNER_FIELDS: dict[str, str] = {
 
 INNERMOST_FIELDS: tuple[str, ...] = ("payload_offset", "tcp_flags", "icmp_type", "icmp_code", "spi", "esp_seq")
 """Fields that the headers in a tunnel set under their own names."""
+
+TUNNEL_FIELDS: frozenset[str] = frozenset({"tunnel_kind", "tunnel_flags", "vni", *INNER_FIELDS.values()})
+"""Fields that are 0 where no tunnel is read."""
 
 MOST_EXTENSIONS = 4
 """Extension headers that the parser reads, outside and once more in a tunnel; one more is ``too_deep``."""

@@ -266,6 +266,8 @@ class _Walk:
 
     def _beyond_tunnel(self, index: Int64, length: Int64) -> Bools:
         """Of which frames the packet is longer than what carries it, which is all there. Outside there is no bound."""
+        if not self.inside:
+            return np.zeros(len(index), np.bool_)
         beyond: Bools = self.whole[index] & (self.pos[index] + length > self.end[index])
         return beyond
 
