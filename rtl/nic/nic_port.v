@@ -14,7 +14,7 @@
 // beats, so that one frame takes four cycles.
 //
 // Parameters: PORT_ID; RX_BUFFER_BEATS, TX_BUFFER_BEATS, BUFFER_FRAMES, powers of two: what rx_buffer and tx_sched hold;
-// PARSER_EN to ROCE_EN, 0 leaves a block out.
+// PARSER_EN to ROCE_EN, 0 leaves a block out; PARSE_BYTES, TUNNEL_EN: what both parsers read (docs/parser.md).
 
 `resetall
 `timescale 1ns / 1ps
@@ -28,6 +28,8 @@ module nic_port #(
     parameter TX_BUFFER_BEATS = 2048,
     parameter BUFFER_FRAMES = 256,
     parameter PARSER_EN = 1,
+    parameter PARSE_BYTES = 128,
+    parameter TUNNEL_EN = 0,
     parameter ACL_EN = 1,
     parameter FLOW_EN = 1,
     parameter IPSEC_EN = 1,
@@ -472,7 +474,10 @@ nic_ingress #(
 
 generate
     if (PARSER_EN != 0) begin : g_parser_rx
-        parser parser_rx_inst (
+        parser #(
+            .PARSE_BYTES(PARSE_BYTES),
+            .TUNNEL_EN(TUNNEL_EN)
+        ) parser_rx_inst (
             .clk(clk), .rst(rst),
             .s_axis_tdata(ingress_rx_tdata), .s_axis_tkeep(ingress_rx_tkeep), .s_axis_tvalid(ingress_rx_tvalid),
             .s_axis_tready(ingress_rx_tready), .s_axis_tlast(ingress_rx_tlast), .s_axis_tuser(ingress_rx_tuser),
@@ -727,7 +732,10 @@ nic_ingress #(
 
 generate
     if (PARSER_EN != 0) begin : g_parser_tx
-        parser parser_tx_inst (
+        parser #(
+            .PARSE_BYTES(PARSE_BYTES),
+            .TUNNEL_EN(TUNNEL_EN)
+        ) parser_tx_inst (
             .clk(clk), .rst(rst),
             .s_axis_tdata(ingress_tx_tdata), .s_axis_tkeep(ingress_tx_tkeep), .s_axis_tvalid(ingress_tx_tvalid),
             .s_axis_tready(ingress_tx_tready), .s_axis_tlast(ingress_tx_tlast), .s_axis_tuser(ingress_tx_tuser),
