@@ -421,8 +421,8 @@ class _Builder:
         return data
 
     def carried(self, inner: Built, base: int, bridged: bool) -> int:
-        """Fields, layers and length fields of what a tunnel carries, whose byte 0 is at ``base``; nothing is read behind
-        the L4 header in it. Returns the first byte behind the last header."""
+        """Fields, layers and length fields of what a tunnel carries, whose byte 0 is at ``base``; behind the L4 header
+        in it nothing is read. Returns the first byte behind the last header."""
         end = self.layers[-1].end
         for layer in inner.layers[0 if bridged else 1 :]:
             if layer.name in ("mac_control", "bth", "natt", *TUNNEL_KINDS):
