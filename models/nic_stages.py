@@ -3,7 +3,7 @@
 A pipeline is a row of stages. A stage takes all frames of one direction at once and says what it makes of them
 (``Passage``): the mark beside their last beat, the metadata that it writes, what its registers count, and when the
 frames leave it. `Registers` are the slots without a block; `ParserStage` is the parser in its slot. A further block
-brings one more class with the same ``take``, and its place in ``models.nic.RX`` or ``TX``.
+brings one more class with the same ``take``, and its place in ``models.nic.direction_of``.
 
 **Time.** A stage that cuts through sends a frame's first beat ``latency`` cycles after it came, or right behind the
 frame before; a beat follows each cycle or as it comes in; the last leaves at least ``tail`` cycles after it came:
