@@ -125,7 +125,7 @@ _inner_codes = cover.point(
 )
 _codes = cover.point("parser.code", ["NONE", *(code.name for code in COUNTERS)])
 _depth = cover.point("parser.depth", [1, 2, 3, 4, 5, 6, 7, 8])
-_tunnel_depth = cover.point("parser.tunnel_depth", list(range(4, 15)))
+_tunnel_depth = cover.point("parser.tunnel_depth", list(range(4, 15)))  # 14: and more
 _verdicts = cover.point("parser.checksum", ["none", "good", "bad", "unknown"])
 _headers = cover.point("parser.header_checksum", ["none", "good", "bad"])
 _pauses = cover.cross("parser.pauses", list(PAUSES), list(PAUSES))
@@ -331,7 +331,7 @@ class Bench:
 
     def _cover_tunnel(self, p: Parsed, frame: bytes) -> None:
         _inner_codes(Code(p.code).name)
-        _tunnel_depth(len(p.layers))
+        _tunnel_depth(min(len(p.layers), 14))
         header = p.l4_offset + 8
         ethernet = p.tunnel_kind == 1 or frame[header + 2 : header + 4] == b"\x65\x58"
         udp_end = min(p.l4_offset + p.udp_length, p.l3_end)
