@@ -1,9 +1,9 @@
-// What a walk found, kept from layer to layer, and made into the metadata word when the frame leaves.
+// What a walk found, kept from layer to layer until the frame leaves, and then made into the metadata word (parser_word).
 //
 // A ring of SLOTS records: one that is being written, the others waiting for their frame to leave. Each layer writes its
 // group of fields once, as it is read; which groups count is known with `done`, so nothing needs to be cleared. The
-// headers outside a tunnel (parser_headers) and those inside (parser_tunnel) are two sets of the same groups: the first
-// is closed with the tunnel's header, or with `done`.
+// headers outside a tunnel and those inside are two sets of the same groups (parser_groups): the first is closed with
+// the tunnel's header, or with `done`.
 //
 // `start` in the cycle in which a frame's first beat is taken, with its metadata so far; `done` in the cycle in which
 // its walk ends; `waiting` from the cycle after, until `take`, which moves the oldest record to the outputs: they stand
@@ -84,7 +84,9 @@ localparam [SLOT_W:0] ONE = 1;
 localparam [1:0] KIND_IP6 = 2'd2;
 localparam [2:0] KIND_TCP = 3'd1;
 localparam [2:0] KIND_UDP = 3'd2;
-localparam [1:0] NATT_ESP = 2'd1;
+localparam [1:0] TUNNEL_VXLAN = 2'd1;
+localparam [1:0] TUNNEL_GENEVE = 2'd2;
+localparam [15:0] TYPE_ETH = 16'h6558;
 localparam [7:0] PROTO_TCP = 8'd6;
 localparam [7:0] PROTO_UDP = 8'd17;
 localparam [1:0] SUM_NONE = 2'd0;
@@ -94,6 +96,7 @@ localparam [1:0] SUM_UNKNOWN = 2'd3;
 localparam CARRY_W = `MF_SEQ_W + `MF_PORT_W + `MF_DIRECTION_W + `MF_TCLASS_W + `MF_QUEUE_W + `MF_TIMESTAMP_W;
 localparam MAC_W = 16;
 localparam UPPER_W = 64 + 1 + 24;
+localparam TUNNEL_W = 2 + 8 + 24 + 16;
 localparam LAST_W = 7 + 1 + 9 + 1 + 2 + 1 + 1;
 localparam RANGE_W = 17 + 1;
 
@@ -101,6 +104,7 @@ localparam RANGE_W = 17 + 1;
 reg [CARRY_W-1:0] carry_mem [0:SLOTS-1];
 reg [MAC_W-1:0] mac_mem [0:SLOTS-1];
 reg [UPPER_W-1:0] upper_mem [0:SLOTS-1];
+reg [TUNNEL_W-1:0] tunnel_mem [0:SLOTS-1];
 reg [LAST_W-1:0] last_mem [0:SLOTS-1];
 reg [RANGE_W-1:0] range_mem [0:SLOTS-1];
 
@@ -109,7 +113,6 @@ reg [SLOT_W-1:0] read_reg;
 reg [SLOT_W:0] held_reg;
 reg [SLOT_W:0] waiting_reg;
 
-reg [`META_W-1:0] meta_reg;
 reg [6:0] code_reg;
 reg [1:0] l3_kind_reg;
 reg [16:0] l3_end_reg;
@@ -119,42 +122,14 @@ reg [7:0] sum_start_reg;
 reg [16:0] sum_end_reg;
 reg [16:0] sum_init_reg;
 
-// The metadata word of a record: what the headers say, and the rest. What nothing set is 0.
-function [`META_W-1:0] word_of(
-    input [`META_W-1:0] headers, input [CARRY_W-1:0] carry, input [MAC_W-1:0] mac, input [UPPER_W-1:0] upper,
-    input [LAST_W-3:0] last
-);
-    reg f_mac, f_roce;
-    reg [1:0] f_natt;
-    reg [6:0] f_code;
-    reg [8:0] f_payload;
-    begin
-        {f_code, f_mac, f_payload, f_roce, f_natt} = last;
-        word_of = headers;
-        {word_of[`MF_TIMESTAMP], word_of[`MF_QUEUE], word_of[`MF_TCLASS], word_of[`MF_DIRECTION], word_of[`MF_PORT],
-         word_of[`MF_SEQ]} = carry;
-        word_of[`MF_PARSE_CODE] = f_code;
-        word_of[`MF_PAYLOAD_OFFSET] = f_payload;
-        if (f_mac) begin
-            word_of[`MF_MAC_CONTROL] = 1'b1;
-            word_of[`MF_MAC_OPCODE] = mac;
-        end
-        word_of[`MF_NATT] = f_natt;
-        if (f_natt == NATT_ESP) begin
-            {word_of[`MF_SPI], word_of[`MF_ESP_SEQ]} = upper[88:25];
-        end
-        if (f_roce) begin
-            word_of[`MF_ROCE] = 1'b1;
-            word_of[`MF_BTH_OPCODE] = upper[88:81];
-            word_of[`MF_BTH_FLAGS] = upper[80:73];
-            word_of[`MF_BTH_PKEY] = upper[72:57];
-            word_of[`MF_BTH_FECN] = upper[56];
-            word_of[`MF_BTH_BECN] = upper[55];
-            word_of[`MF_BTH_DEST_QP] = upper[48:25];
-            word_of[`MF_BTH_ACK_REQ] = upper[24];
-            word_of[`MF_BTH_PSN] = upper[23:0];
-        end
-    end
+// The tunnel's header, as a group: kind, flags, VNI, and what GENEVE carries if it isn't Ethernet.
+function [TUNNEL_W-1:0] tunnel_group(input [55:0] bytes, input geneve);
+    tunnel_group = {
+        geneve ? TUNNEL_GENEVE : TUNNEL_VXLAN,
+        geneve ? bytes[47:40] : bytes[55:48],
+        bytes[23:0],
+        geneve && bytes[39:24] != TYPE_ETH ? bytes[39:24] : 16'd0
+    };
 endfunction
 
 // Write side
@@ -207,6 +182,9 @@ always @(posedge clk) begin
     if (set_upper) begin
         upper_mem[write_reg] <= {head[511:447], head[439:416]};
     end
+    if (set_tunnel) begin
+        tunnel_mem[write_reg] <= tunnel_group(head[511:456], set_geneve);
+    end
     if (set_outer) begin
         range_mem[write_reg] <= {l3_end, segments_left};
     end
@@ -217,58 +195,69 @@ end
 
 // Read side: the record whose turn it is
 
-wire [6:0] f_code;
-wire f_has_mac;
-wire [8:0] f_payload;
-wire f_roce;
-wire [1:0] f_natt;
-wire f_tunnel;
-wire f_inside;
+wire [CARRY_W-1:0] carry = carry_mem[read_reg];
+wire [MAC_W-1:0] mac = mac_mem[read_reg];
+wire [UPPER_W-1:0] upper = upper_mem[read_reg];
+wire [TUNNEL_W-1:0] tunnel = tunnel_mem[read_reg];
+wire [LAST_W-1:0] last = last_mem[read_reg];
+wire [147:0] eth;
+wire [298:0] ip;
+wire [94:0] ip_sum;
+wire [75:0] l4;
+wire [57:0] found;
+wire [147:0] inner_eth;
+wire [298:0] inner_ip;
+wire [94:0] inner_ip_sum;
+wire [75:0] inner_l4;
+wire [57:0] inner_found;
 wire [16:0] f_l3_end;
 wire f_segments;
-wire [`META_W-1:0] outer;
-wire [`META_W-1:0] inner;
-wire [15:0] udp_checksum;
+wire f_has_eth;
+wire [1:0] f_l3_kind;
+wire [7:0] f_protocol;
+wire [4:0] f_ext_mask;
+wire f_fragment;
+wire f_more;
+wire [12:0] f_frag_offset;
+wire [2:0] f_l4_kind;
+wire [7:0] f_l4_offset;
+wire [15:0] f_udp_length;
 
-assign {f_code, f_has_mac, f_payload, f_roce, f_natt, f_tunnel, f_inside} = last_mem[read_reg];
 assign {f_l3_end, f_segments} = range_mem[read_reg];
+assign {f_has_eth, f_l3_kind, f_protocol, f_ext_mask, f_fragment, f_more, f_frag_offset, f_l4_kind, f_l4_offset,
+        f_udp_length} = found;
 
-wire unused_last = &{1'b0, f_has_mac, f_payload, f_roce, f_natt};
+wire unused_found = &{1'b0, f_has_eth, f_protocol, f_ext_mask, f_more, f_frag_offset};
 
 // Bytes that the L4 checksum covers: the addresses, as a bit for each of the frame's first 32 words, and a range.
-wire is_ip6 = outer[`MF_L3_KIND] == KIND_IP6;
-wire [7:0] l3_offset = outer[`MF_L3_OFFSET];
-wire [31:0] addresses = is_ip6 ? 32'h000ffff0 << l3_offset[4:1] : 32'h000003c0 << l3_offset[4:1];
-wire is_udp = outer[`MF_L4_KIND] == KIND_UDP;
-wire is_tcp = outer[`MF_L4_KIND] == KIND_TCP;
-wire [7:0] f_l4_offset = outer[`MF_L4_OFFSET];
-wire [16:0] l4_bytes = is_udp ? {1'b0, outer[`MF_UDP_LENGTH]} : f_l3_end - {9'd0, f_l4_offset};
+wire [7:0] l3_offset = ip[42:35];
+wire [31:0] addresses = f_l3_kind == KIND_IP6 ? 32'h000ffff0 << l3_offset[4:1] : 32'h000003c0 << l3_offset[4:1];
+wire is_udp = f_l4_kind == KIND_UDP;
+wire is_tcp = f_l4_kind == KIND_TCP;
+wire no_udp_checksum = l4[27:12] == 16'd0;
+wire [16:0] l4_bytes = is_udp ? {1'b0, f_udp_length} : f_l3_end - {9'd0, f_l4_offset};
 wire [7:0] l4_proto = is_udp ? PROTO_UDP : PROTO_TCP;
 
 wire unused_l3_offset = &{1'b0, l3_offset, l4_bytes[16]};
 
 always @(posedge clk) begin
     if (take) begin
-        meta_reg <= word_of(
-            outer | inner, carry_mem[read_reg], mac_mem[read_reg], upper_mem[read_reg], last_mem[read_reg][LAST_W-1:2]
-        );
-        code_reg <= f_code;
-        l3_kind_reg <= outer[`MF_L3_KIND];
+        code_reg <= last[LAST_W-1 -: 7];
+        l3_kind_reg <= f_l3_kind;
         l3_end_reg <= f_l3_end;
-        if (is_tcp || (is_udp && udp_checksum != 16'd0)) begin
-            sum_kind_reg <= outer[`MF_FRAGMENT] || f_segments ? SUM_UNKNOWN : SUM_CHECK;
+        if (is_tcp || (is_udp && !no_udp_checksum)) begin
+            sum_kind_reg <= f_fragment || f_segments ? SUM_UNKNOWN : SUM_CHECK;
         end else begin
             sum_kind_reg <= SUM_NONE;
         end
         sum_addresses_reg <= addresses;
         sum_start_reg <= f_l4_offset;
-        sum_end_reg <= is_udp ? {9'd0, f_l4_offset} + {1'b0, outer[`MF_UDP_LENGTH]} : f_l3_end;
+        sum_end_reg <= is_udp ? {9'd0, f_l4_offset} + {1'b0, f_udp_length} : f_l3_end;
         // The rest of the pseudo-header, the bytes of each word the other way round, as they stand in a beat
         sum_init_reg <= {1'b0, l4_bytes[7:0], l4_bytes[15:8]} + {1'b0, l4_proto, 8'd0};
     end
 end
 
-assign out_meta = meta_reg;
 assign out_code = code_reg;
 assign out_l3_kind = l3_kind_reg;
 assign out_l3_end = l3_end_reg;
@@ -278,7 +267,30 @@ assign out_sum_start = sum_start_reg;
 assign out_sum_end = sum_end_reg;
 assign out_sum_init = sum_init_reg;
 
-parser_headers #(
+parser_word #(
+    .TUNNEL_EN(TUNNEL_EN)
+) word_inst (
+    .clk(clk),
+    .take(take),
+    .carry(carry),
+    .last(last),
+    .mac(mac),
+    .upper(upper),
+    .tunnel(tunnel),
+    .eth(eth),
+    .ip(ip),
+    .ip_sum(ip_sum),
+    .l4(l4),
+    .found(found),
+    .inner_eth(inner_eth),
+    .inner_ip(inner_ip),
+    .inner_ip_sum(inner_ip_sum),
+    .inner_l4(inner_l4),
+    .inner_found(inner_found),
+    .meta(out_meta)
+);
+
+parser_groups #(
     .SLOTS(SLOTS)
 ) outer_inst (
     .clk(clk),
@@ -301,35 +313,33 @@ parser_headers #(
     .l4_kind(l4_kind),
     .l4_offset(l4_offset),
     .udp_length(udp_length),
-    .show(take),
     .read_slot(read_reg),
-    .fields(outer),
-    .udp_checksum(udp_checksum)
+    .eth(eth),
+    .ip(ip),
+    .ip_sum(ip_sum),
+    .l4(l4),
+    .found(found)
 );
 
 generate
     if (TUNNEL_EN != 0) begin : g_tunnel
         wire set_inner = done && in_tunnel;
-        wire inner_eth = set_eth && in_tunnel;
-        wire inner_ip4 = set_ip4 && in_tunnel;
-        wire inner_ip6 = set_ip6 && in_tunnel;
-        wire inner_l4 = set_l4 && in_tunnel;
-        wire show_tunnel = take && f_tunnel;
-        wire show_inside = take && f_inside;
+        wire tunnel_eth = set_eth && in_tunnel;
+        wire tunnel_ip4 = set_ip4 && in_tunnel;
+        wire tunnel_ip6 = set_ip6 && in_tunnel;
+        wire tunnel_l4 = set_l4 && in_tunnel;
 
-        parser_tunnel #(
+        parser_groups #(
             .SLOTS(SLOTS)
-        ) tunnel_inst (
+        ) inner_inst (
             .clk(clk),
             .write_slot(write_reg),
             .head(head),
             .pos(pos),
-            .set_tunnel(set_tunnel),
-            .set_geneve(set_geneve),
-            .set_eth(inner_eth),
-            .set_ip4(inner_ip4),
-            .set_ip6(inner_ip6),
-            .set_l4(inner_l4),
+            .set_eth(tunnel_eth),
+            .set_ip4(tunnel_ip4),
+            .set_ip6(tunnel_ip6),
+            .set_l4(tunnel_l4),
             .tags(tags),
             .set_found(set_inner),
             .has_eth(has_eth),
@@ -342,15 +352,19 @@ generate
             .l4_kind(l4_kind),
             .l4_offset(l4_offset),
             .udp_length(udp_length),
-            .show_tunnel(show_tunnel),
-            .show_inside(show_inside),
             .read_slot(read_reg),
-            .fields(inner)
+            .eth(inner_eth),
+            .ip(inner_ip),
+            .ip_sum(inner_ip_sum),
+            .l4(inner_l4),
+            .found(inner_found)
         );
     end else begin : g_no_tunnel
-        wire unused_tunnel = &{1'b0, set_geneve, f_tunnel, f_inside};
-
-        assign inner = {`META_W{1'b0}};
+        assign inner_eth = 148'd0;
+        assign inner_ip = 299'd0;
+        assign inner_ip_sum = 95'd0;
+        assign inner_l4 = 76'd0;
+        assign inner_found = 58'd0;
     end
 endgenerate
 
