@@ -128,7 +128,8 @@ endfunction
 
 // The metadata word of a record: what the headers say, and the rest. What nothing set is 0.
 function [`META_W-1:0] word_of(
-    input [`META_W-1:0] fields, input [99:0] f_carry, input [15:0] f_opcode, input [88:0] f_upper,
+    input [147:0] f_ethernet, input [298:0] f_ip, input [94:0] f_ip_sum, input [75:0] f_l4, input [57:0] f_found,
+    input [99:0] f_carry, input [15:0] f_opcode, input [88:0] f_upper,
     input [21:2] f_last
 );
     reg f_mac, f_roce;
@@ -137,7 +138,7 @@ function [`META_W-1:0] word_of(
     reg [8:0] f_payload;
     begin
         {f_code, f_mac, f_payload, f_roce, f_natt} = f_last;
-        word_of = fields;
+        word_of = fields_of(f_ethernet, f_ip, f_ip_sum, f_l4, f_found);
         {word_of[`MF_TIMESTAMP], word_of[`MF_QUEUE], word_of[`MF_TCLASS], word_of[`MF_DIRECTION], word_of[`MF_PORT],
          word_of[`MF_SEQ]} = f_carry;
         word_of[`MF_PARSE_CODE] = f_code;
@@ -219,12 +220,12 @@ assign meta = meta_reg;
 always @(posedge clk) begin
     if (take && has_tunnel) begin
         meta_reg <= word_inside(
-            word_of(fields_of(eth, ip, ip_sum, l4, found), carry, mac, upper, last[21:2]),
+            word_of(eth, ip, ip_sum, l4, found, carry, mac, upper, last[21:2]),
             went_inside ? fields_of(inner_eth, inner_ip, inner_ip_sum, inner_l4, inner_found) : {`META_W{1'b0}},
             tunnel
         );
     end else if (take) begin
-        meta_reg <= word_of(fields_of(eth, ip, ip_sum, l4, found), carry, mac, upper, last[21:2]);
+        meta_reg <= word_of(eth, ip, ip_sum, l4, found, carry, mac, upper, last[21:2]);
     end
 end
 
