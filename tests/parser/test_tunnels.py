@@ -360,6 +360,13 @@ CODES: dict[str, tuple[bytes, Code, int, list[int], int]] = {
     "GENEVE version 1": (patch(G4, 42, b"\x42"), Code.BAD_TUNNEL, 0, [0, 2, 2, 3], 7),
     "GENEVE version 2, options beyond UDP": (patch(G4, 42, b"\xbf"), Code.BAD_TUNNEL, 0, [0, 2, 2, 3], 7),
     "GENEVE options beyond UDP": (patch(G4, 42, b"\x0e"), Code.TUNNEL_TRUNCATED, 0, [0, 2, 2, 3], 7),
+    "GENEVE options beyond UDP, not beyond IP": (
+        patch(patch(G4, 38, word(31)), 42, b"\x04"),
+        Code.TUNNEL_TRUNCATED,
+        0,
+        [0, 2, 2, 3],
+        7,
+    ),
     "GENEVE options cut": (patch(G4, 42, b"\x0d")[:80], Code.TUNNEL_TRUNCATED, 0, [0, 2, 2, 4], 7),
     "GENEVE options beyond a piece": (piece(G4, 14, 43), Code.TUNNEL_TRUNCATED, 0, [0, 2, 2, 3], 7),
     "GENEVE options beyond 256": (
