@@ -104,7 +104,6 @@ localparam RANGE_W = 17 + 1;
 reg [CARRY_W-1:0] carry_mem [0:SLOTS-1];
 reg [MAC_W-1:0] mac_mem [0:SLOTS-1];
 reg [UPPER_W-1:0] upper_mem [0:SLOTS-1];
-reg [TUNNEL_W-1:0] tunnel_mem [0:SLOTS-1];
 reg [LAST_W-1:0] last_mem [0:SLOTS-1];
 reg [RANGE_W-1:0] range_mem [0:SLOTS-1];
 
@@ -182,9 +181,6 @@ always @(posedge clk) begin
     if (set_upper) begin
         upper_mem[write_reg] <= {head[511:447], head[439:416]};
     end
-    if (set_tunnel) begin
-        tunnel_mem[write_reg] <= tunnel_group(head[511:456], set_geneve);
-    end
     if (set_outer) begin
         range_mem[write_reg] <= {l3_end, segments_left};
     end
@@ -198,7 +194,7 @@ end
 wire [CARRY_W-1:0] carry = carry_mem[read_reg];
 wire [MAC_W-1:0] mac = mac_mem[read_reg];
 wire [UPPER_W-1:0] upper = upper_mem[read_reg];
-wire [TUNNEL_W-1:0] tunnel = tunnel_mem[read_reg];
+wire [TUNNEL_W-1:0] tunnel;
 wire [LAST_W-1:0] last = last_mem[read_reg];
 wire [147:0] eth;
 wire [298:0] ip;
@@ -323,11 +319,21 @@ parser_groups #(
 
 generate
     if (TUNNEL_EN != 0) begin : g_tunnel
+        reg [TUNNEL_W-1:0] tunnel_mem [0:SLOTS-1];
+
         wire set_inner = done && in_tunnel;
         wire tunnel_eth = set_eth && in_tunnel;
         wire tunnel_ip4 = set_ip4 && in_tunnel;
         wire tunnel_ip6 = set_ip6 && in_tunnel;
         wire tunnel_l4 = set_l4 && in_tunnel;
+
+        assign tunnel = tunnel_mem[read_reg];
+
+        always @(posedge clk) begin
+            if (set_tunnel) begin
+                tunnel_mem[write_reg] <= tunnel_group(head[511:456], set_geneve);
+            end
+        end
 
         parser_groups #(
             .SLOTS(SLOTS)
@@ -360,6 +366,9 @@ generate
             .found(inner_found)
         );
     end else begin : g_no_tunnel
+        wire unused_tunnel = &{1'b0, set_geneve};
+
+        assign tunnel = {TUNNEL_W{1'b0}};
         assign inner_eth = 148'd0;
         assign inner_ip = 299'd0;
         assign inner_ip_sum = 95'd0;
