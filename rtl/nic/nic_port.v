@@ -162,6 +162,9 @@ localparam [1:0] IPSEC_STATE = IPSEC_EN != 0 ? STATE_ABSENT : STATE_LEFT_OUT;
 localparam [1:0] TLS_STATE = TLS_EN != 0 ? STATE_ABSENT : STATE_LEFT_OUT;
 localparam [1:0] ROCE_STATE = ROCE_EN != 0 ? STATE_ABSENT : STATE_LEFT_OUT;
 
+// What the join of host and roce carries of their metadata.
+localparam JOIN_META_W = `MF_TCLASS_W + `MF_QUEUE_W;
+
 // Sources of dispositions, in the order of the pipelines.
 localparam RX_DISP_MAC_RX = 0;
 localparam RX_DISP_PARSER_RX = 1;
@@ -382,7 +385,9 @@ wire join_tvalid;
 wire join_tready;
 wire join_tlast;
 wire [9:0] join_tuser;
-wire [`META_W-1:0] join_meta;
+wire [`MF_TCLASS_W-1:0] join_tclass;
+wire [`MF_QUEUE_W-1:0] join_queue;
+reg [`META_W-1:0] join_meta;
 wire [127:0] ingress_tx_tdata;
 wire [15:0] ingress_tx_tkeep;
 wire ingress_tx_tvalid;
@@ -700,19 +705,26 @@ nic_egress egress_rx_inst (
     .count_frame(rx_count_frame_out), .count_bytes(rx_count_bytes_out), .idle(egress_rx_idle)
 );
 
-// Transmit: the host first after reset, then turn by turn with what roce makes.
+// Transmit: the host first after reset, then turn by turn with what roce makes. Of their metadata, ingress takes these.
+
+always @* begin
+    join_meta = {`META_W{1'b0}};
+    join_meta[`MF_TCLASS] = join_tclass;
+    join_meta[`MF_QUEUE] = join_queue;
+end
 
 axis_arb_mux #(
-    .META_W(`META_W),
+    .META_W(JOIN_META_W),
     .N(2)
 ) join_inst (
     .clk(clk), .rst(rst),
     .s_axis_tdata({roce_gen_tdata, s_axis_host_tdata}), .s_axis_tkeep({roce_gen_tkeep, s_axis_host_tkeep}),
     .s_axis_tvalid({roce_gen_tvalid, s_axis_host_tvalid}), .s_axis_tready({roce_gen_tready, s_axis_host_tready}),
     .s_axis_tlast({roce_gen_tlast, s_axis_host_tlast}), .s_axis_tuser({roce_gen_tuser, s_axis_host_tuser}),
-    .s_axis_meta({roce_gen_meta, s_axis_host_meta}),
+    .s_axis_meta({roce_gen_meta[`MF_TCLASS], roce_gen_meta[`MF_QUEUE],
+                  s_axis_host_meta[`MF_TCLASS], s_axis_host_meta[`MF_QUEUE]}),
     .m_axis_tdata(join_tdata), .m_axis_tkeep(join_tkeep), .m_axis_tvalid(join_tvalid), .m_axis_tready(join_tready),
-    .m_axis_tlast(join_tlast), .m_axis_tuser(join_tuser), .m_axis_meta(join_meta)
+    .m_axis_tlast(join_tlast), .m_axis_tuser(join_tuser), .m_axis_meta({join_tclass, join_queue})
 );
 
 nic_ingress #(
@@ -987,7 +999,7 @@ assign frames_idle = slot_idle == {SLOTS{1'b1}} && !join_tvalid
                   && rx_account_idle && tx_account_idle;
 assign idle = frames_idle && axil_idle;
 
-wire unused_meta = &{1'b0, mac_tx_meta};
+wire unused_meta = &{1'b0, mac_tx_meta, s_axis_host_meta, roce_gen_meta};
 
 always @(posedge clk) begin
     ready_reg <= slot_ready == {SLOTS{1'b1}} && rx_account_ready && tx_account_ready;
