@@ -460,8 +460,8 @@ class _Walk:
 
     # Internet layer
 
-    def _beyond_tunnel(self, length: int) -> bool:
-        """The packet is longer than what carries it, which is all there. Outside there is no such bound."""
+    def _beyond_end(self, length: int) -> bool:
+        """The packet or datagram is longer than what carries it, which is no piece. Outside, IP has no bound."""
         return not self.parsed.fragment and self.pos + length > self.end
 
     def _ipv4(self) -> None:
@@ -476,7 +476,7 @@ class _Walk:
             raise _Failed(Code.BAD_IP_VERSION)
         if size < 20:
             raise _Failed(Code.BAD_IHL)
-        if total_length < size or self._beyond_tunnel(total_length):
+        if total_length < size or self._beyond_end(total_length):
             raise _Failed(Code.BAD_L3_LENGTH)
         self.ask(size, Code.L3_TRUNCATED)
         headers = self.headers
@@ -504,7 +504,7 @@ class _Walk:
         first, payload_length, next_header, hop_limit = unpack_from(">IHBB", self.frame, self.pos)
         if first >> 28 != 6:
             raise _Failed(Code.BAD_IP_VERSION)
-        if self._beyond_tunnel(40 + payload_length):
+        if self._beyond_end(40 + payload_length):
             raise _Failed(Code.BAD_L3_LENGTH)
         headers = self.headers
         headers.l3_kind = int(L3Kind.IPV6)
@@ -606,7 +606,7 @@ class _Walk:
         self.ask(8, Code.L4_TRUNCATED)
         src_port, dst_port, length = unpack_from(">HHH", self.frame, self.pos)
         headers = self.headers
-        if length < 8 or (not headers.fragment and self.pos + length > self.end):
+        if length < 8 or (not headers.fragment and self._beyond_end(length)):
             raise _Failed(Code.BAD_UDP_LENGTH)
         headers.src_port, headers.dst_port = src_port, dst_port
         headers.udp_length = length

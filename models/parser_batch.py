@@ -264,10 +264,9 @@ class _Walk:
                 left &= ~refused
         return left
 
-    def _beyond_tunnel(self, index: Int64, length: Int64) -> Bools:
-        """Of which frames the packet is longer than what carries it, which is all there. Outside there is no bound."""
-        if not self.inside:
-            return np.zeros(len(index), np.bool_)
+    def _beyond_end(self, index: Int64, length: Int64) -> Bools:
+        """Of which frames the packet or datagram is longer than what carries it, which is no piece as far as the layers
+        outside a tunnel tell. For IP outside there is no bound."""
         beyond: Bools = self.whole[index] & (self.pos[index] + length > self.end[index])
         return beyond
 
@@ -281,7 +280,7 @@ class _Walk:
             index,
             (raw[:, 0] >> 4 != 4, Code.BAD_IP_VERSION),
             (size < 20, Code.BAD_IHL),
-            ((total_length < size) | self._beyond_tunnel(index, total_length), Code.BAD_L3_LENGTH),
+            ((total_length < size) | self._beyond_end(index, total_length), Code.BAD_L3_LENGTH),
         )
         index, raw, size, total_length = index[left], raw[left], size[left], total_length[left]
         room = self.ask(index, size, Code.L3_TRUNCATED)
@@ -323,7 +322,7 @@ class _Walk:
         left = self._refuse(
             index,
             (raw[:, 0] >> 4 != 6, Code.BAD_IP_VERSION),
-            (self._beyond_tunnel(index, length), Code.BAD_L3_LENGTH),
+            (self._beyond_end(index, length), Code.BAD_L3_LENGTH),
         )
         index, raw, length = index[left], raw[left], length[left]
         first = _number(raw, 0, 4)
@@ -427,7 +426,7 @@ class _Walk:
         index = index[self.ask(index, 8, Code.L4_TRUNCATED)]
         raw = self.read(index, 8)
         length = _number(raw, 4, 2)
-        beyond = (self.columns["fragment"][index] == 0) & (self.pos[index] + length > self.end[index])
+        beyond = (self.columns["fragment"][index] == 0) & self._beyond_end(index, length)
         left = self._refuse(index, ((length < 8) | beyond, Code.BAD_UDP_LENGTH))
         index, raw, length = index[left], raw[left], length[left]
         src_port, dst_port = _number(raw, 0, 2), _number(raw, 2, 2)

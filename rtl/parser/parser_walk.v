@@ -183,8 +183,11 @@ wire [7:0] options = {byte_0[5:0], 2'd0};
 
 assign ip_end = {8'd0, pos_reg} + (layer_reg == LAYER_IP6 ? {1'b0, word_4} + 17'd40 : {1'b0, word_2});
 
-// A packet in a tunnel may not be longer than the tunnel, unless the tunnel itself comes in pieces.
-wire too_long = in_tunnel && !was_outer_fragment && ip_end > was_l3_end;
+// What is in a tunnel may not be longer than the tunnel, unless the tunnel itself comes in pieces; a UDP datagram no
+// longer than its packet, unless one of both does.
+wire in_piece = in_tunnel && was_outer_fragment;
+wire ip_too_long = in_tunnel && !in_piece && ip_end > was_l3_end;
+wire udp_too_long = !was_fragment && !in_piece && {8'd0, pos_reg} + {1'b0, word_4} > was_l3_end;
 
 wire unused_head = &{1'b0, head};
 
@@ -282,7 +285,7 @@ always @* begin
                     bad = BAD_IP_VERSION;
                 end else if (byte_0[3:0] < 4'd5) begin
                     bad = BAD_IHL;
-                end else if (word_2 < {10'd0, byte_0[3:0], 2'd0} || too_long) begin
+                end else if (word_2 < {10'd0, byte_0[3:0], 2'd0} || ip_too_long) begin
                     bad = BAD_L3_LENGTH;
                 end
             end
@@ -293,7 +296,7 @@ always @* begin
                 whole = 12'd40;
                 if (byte_0[7:4] != 4'd6) begin
                     bad = BAD_IP_VERSION;
-                end else if (too_long) begin
+                end else if (ip_too_long) begin
                     bad = BAD_L3_LENGTH;
                 end
             end
@@ -313,7 +316,7 @@ always @* begin
                 end
             end
             LAYER_UDP: begin
-                if (word_4 < 16'd8 || (!was_fragment && {8'd0, pos_reg} + {1'b0, word_4} > was_l3_end)) begin
+                if (word_4 < 16'd8 || udp_too_long) begin
                     bad = BAD_UDP_LENGTH;
                 end
             end

@@ -431,7 +431,8 @@ async def parser_says_of_every_capture_what_the_model_says(dut: Any) -> None:
 
 @parser_test()
 async def parser_takes_a_frame_each_max_of_its_beats_and_four_cycles(dut: Any) -> None:
-    """At each length, frames of mixed kinds of that length; then lengths mixed too."""
+    """At each length, frames of mixed kinds of that length; then lengths mixed too; then the longest walks, each with a
+    short frame behind it."""
     bench = await Bench(dut).start()
     by_length: dict[int, list[bytes]] = {}
     for frame in FRAMES["line_rate"]:
@@ -443,6 +444,8 @@ async def parser_takes_a_frame_each_max_of_its_beats_and_four_cycles(dut: Any) -
     mixed = list(FRAMES["line_rate"])
     bench.rng.shuffle(mixed)
     _check_rate(await bench.play(mixed, "mixed lengths"))
+    await bench.quiet()
+    _check_rate(await bench.play(FRAMES["longest_walks"], "longest walks"))
     await bench.quiet()
 
 

@@ -154,7 +154,7 @@ class _Limits:
                 return "packet beyond its tunnel", Code.BAD_L3_LENGTH
         if header.kind == "udp":
             udp_length = fields["udp_length"]
-            if udp_length < 8 or (not self.pieces[header.inner] and header.start + udp_length > self.end):
+            if udp_length < 8 or (not any(self.pieces.values()) and header.start + udp_length > self.end):
                 return "bad UDP length", Code.BAD_UDP_LENGTH
         return None
 

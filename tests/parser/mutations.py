@@ -66,6 +66,7 @@ class Shape:
     options         32-bit words of IPv4 options, 0 to 10
     extensions      (kind, length field) of each extension header; over IPv4 only AH is one
     fragment        (offset in 8 bytes, more fragments): IPv4's own, or that of each IPv6 fragment header
+    cut             of a first piece, bytes that later pieces hold: at most all that there are behind the last header
     segments_left   of each routing header
     l4              one of L4_KINDS or TUNNEL_KINDS
     tcp_options     32-bit words of TCP options, 0 to 10
@@ -84,6 +85,7 @@ class Shape:
     options: int = 0
     extensions: tuple[tuple[int, int], ...] = ()
     fragment: tuple[int, int] = (0, 0)
+    cut: int = 0
     segments_left: int = 0
     l4: str = "udp"
     tcp_options: int = 0
@@ -206,11 +208,13 @@ class _Builder:
         pieces = shape.fragment if shape.ip == 4 or FRAGMENT in kinds else (0, 0)
         readable = not pieces[0] and not (shape.ip == 4 and any(kind != AH for kind in kinds))
         l4 = self.layer4(at) if readable else self.rng.randbytes(shape.payload)
-        length = ip_size + len(extensions) + len(l4)
         verdict = 0
         if readable and self.protocol() in (6, 17):
             l4 = self.checksummed(l4, src, dst)
             verdict = self.verdict(kinds, pieces)
+        if pieces == (0, 1):
+            l4 = l4[: max(len(l4) - shape.cut, self.layers[-1].end - at)]
+        length = ip_size + len(extensions) + len(l4)
         meta = {"l3_offset": l3, "l3_length": length, "ip_src": src, "ip_dst": dst, "protocol": last}
         self.meta |= meta | {"fragment": int(pieces != (0, 0)), "frag_offset": pieces[0], "more_fragments": pieces[1]}
         header = self.ipv4(l3, length, first, src, dst) if shape.ip == 4 else self.ipv6(l3, length, first, src, dst)
@@ -566,6 +570,13 @@ def tunnel_shapes() -> list[Shape]:
             add(Shape((), 4, fragment=fragment, l4="udp", payload=32), l4=kind)
             add(Shape((), 6, extensions=((FRAGMENT, 0),), fragment=fragment, l4="tcp", payload=32), l4=kind)
         add(Shape(), l4=kind, fragment=(0, 1))
+        # First pieces: what is in the tunnel goes on in the next one.
+        for outer in (Shape(), Shape((), 6, extensions=((FRAGMENT, 0),))):
+            piece = {"l4": kind, "ip": outer.ip, "extensions": outer.extensions, "fragment": (0, 1)}
+            for ip in (4, 6):
+                for l4 in ("udp", "tcp"):
+                    add(Shape((), ip, l4=l4, payload=40), **piece, cut=24)
+            add(Shape(fragment=(0, 1), payload=64, cut=16), **piece, cut=24)
         add(Shape(ip_checksum=False, options=2, l4="tcp", tcp_options=3), l4=kind, checksum="bad")
         add(Shape(options=10, l4="tcp"), l4=kind, options=5, padding=9, checksum="none")
         add(Shape((STAG, CTAG), 6, padding=4), l4=kind)
@@ -592,6 +603,7 @@ def random_tunnel(rng: random.Random) -> Shape:
         tags=outer.tags[:2],
         extensions=outer.extensions if rng.random() < 0.3 else (),
         fragment=outer.fragment if rng.random() < 0.2 else (0, 0),
+        cut=rng.choice((0, 8, 40)),
         l4=rng.choice(TUNNEL_KINDS),
         inner=inner,
         bridged=rng.random() < 0.8,

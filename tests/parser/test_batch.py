@@ -123,6 +123,7 @@ TUNNELS = st.builds(
     tags=st.lists(st.sampled_from([0x8100, 0x88A8]), max_size=2).map(tuple),
     ip=st.sampled_from([4, 6]),
     fragment=st.sampled_from([(0, 0), (0, 0), (0, 1)]),
+    cut=st.integers(0, 60),
     segments_left=st.sampled_from([0, 1]),
     l4=st.sampled_from(TUNNEL_KINDS),
     checksum=st.sampled_from(["good", "bad", "none"]),

@@ -80,6 +80,27 @@ TUNNEL_KINDS = (
 """The same of tunnels, and others between them."""
 
 
+def longest_walks(tunnels: bool) -> list[bytes]:
+    """The most layers in the fewest beats, each such frame before one of four beats: IPv4 with 0 to 10 words of options
+    and four AH of 8 bytes, UDP; then BTH, or NAT-T that has nothing to read; with tunnels GENEVE, IPv4, four AH and a
+    layer that fails at once (a fifth AH, or ICMP that isn't there)."""
+    four = ((51, 0),) * 4
+    frames = []
+    for options in range(11):
+        short = build(Shape(seed=options)).frame
+        outer = Shape(options=options, extensions=four, checksum="none", seed=options)
+        if not tunnels:
+            for l4 in ("roce", "natt_short"):
+                frames += [build(replace(outer, l4=l4, payload=0)).frame, short]
+            continue
+        inner = Shape(extensions=four, l4="no_next", payload=0)
+        built = build(replace(outer, l4="geneve", bridged=False, inner=inner))
+        last = built.layers[-1].start
+        for protocol in (1, 51):
+            frames += [built.frame[:last] + bytes([protocol]) + built.frame[last + 1 :], short]
+    return frames
+
+
 def line_rate(kinds: Iterable[Shape], lengths: Iterable[int]) -> list[bytes]:
     """Frames of each kind of each length: padded, or cut where they are longer."""
     frames = []
@@ -135,6 +156,7 @@ def frames(seed: int, *, parse_bytes: int = PARSE_BYTES, part: int = 1, count: i
         "mutated": list(mutated(rng, count)),
         "captures": captures if part < 10 else captures[::part],
         "line_rate": line_rate(PLAIN_KINDS, range(60, 201)),
+        "longest_walks": longest_walks(tunnels=False),
         "one_of_each_code": one_of_each_code(some, ParserModel(parse_bytes), CODES),
     }
 
@@ -159,6 +181,7 @@ def tunnel_frames(seed: int, *, part: int = 1, count: int = 2000) -> dict[str, l
         "mutated": list(mutated(rng, count, corpus, TUNNEL_BYTES)),
         "captures": captures if part < 20 else captures[::part],
         "line_rate": line_rate(TUNNEL_KINDS, range(92, 201)),
+        "longest_walks": longest_walks(tunnels=True),
         "one_of_each_code": one_of_each_code(some, ParserModel(TUNNEL_BYTES, tunnel=True), TUNNEL_CODES),
     }
 

@@ -691,9 +691,9 @@ def test_the_smaller_of_udp_and_ip_ends_what_is_in_a_tunnel() -> None:
     assert parse(shorter).code == Code.BAD_L3_LENGTH
     assert parse(patch(shorter, 74, word(28))).code == Code.BAD_UDP_LENGTH
     assert parse(patch(patch(shorter, 74, word(28)), 96, word(8))).code == 0
-    cut = piece(G4, 14, 86)
-    assert parse(cut).code == Code.BAD_UDP_LENGTH
-    assert parse(patch(cut, 96, word(8))).code == 0
+    lying = patch(patch(G4, 74, word(28)), 96, word(9))
+    assert parse(lying).code == Code.BAD_UDP_LENGTH
+    assert parse(patch(lying, 96, word(8))).code == 0
 
 
 def test_padding_in_the_tunnel_is_no_payload_of_the_packet_in_it() -> None:
@@ -711,6 +711,19 @@ def test_a_packet_in_a_piece_may_be_longer_than_the_piece() -> None:
     assert parse(patch(long, 20, word(93))).code == Code.L4_TRUNCATED
     assert parse(patch(long, 20, word(73))).code == Code.L3_TRUNCATED
     assert parse(patch(patch(V4, 74, word(1400)), 20, word(94))).code == Code.BAD_L3_LENGTH
+
+
+def test_a_udp_datagram_in_a_piece_may_be_longer_than_the_piece() -> None:
+    """As the packet around it: neither lies, the outer packet goes on in another piece."""
+    cut = piece(G4, 14, 86)
+    parsed = parse(cut)
+    assert (parsed.code, parsed.inner_l3_length, parsed.inner_udp_length) == (0, 32, 12)
+    assert (parsed.inner_l4_kind, parsed.payload_offset, parsed.inner_fragment, parsed.fragment) == (2, 100, 0, 1)
+    assert parse(patch(cut, 96, word(7))).code == Code.BAD_UDP_LENGTH
+    assert parse(patch(cut, 16, word(85))).code == Code.L4_TRUNCATED
+    assert parse(patch(cut, 20, b"\0\0")).code == Code.BAD_UDP_LENGTH
+    whole = patch(G4, 20, b"\x20\0")
+    assert (parse(patch(whole, 96, word(4000))).code, parse(patch(G4, 96, word(4000))).code) == (0, Code.BAD_UDP_LENGTH)
 
 
 def test_a_first_piece_in_a_tunnel_may_hold_less_than_its_udp_length() -> None:
@@ -806,8 +819,11 @@ def expected_of(built: Built, name: str, value: int, at: int) -> Code | None:
             return Code.BAD_L3_LENGTH
     if name == "inner data_offset" and value < 5:
         return Code.BAD_TCP_OFFSET
-    if name == "inner udp_length" and value < 8:
-        return Code.BAD_UDP_LENGTH
+    if name == "inner udp_length":
+        whole = not shape.get("fragment") and not shape.get("inner_fragment")
+        end = min(udp_end, shape["inner_l3_offset"] + shape["inner_l3_length"])
+        if value < 8 or (whole and at - 4 + value > end):
+            return Code.BAD_UDP_LENGTH
     return None
 
 
