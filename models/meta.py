@@ -186,7 +186,9 @@ FIELDS: tuple[Field, ...] = (
     Field("inner_vlan0_ad", 1, "parser", ("host",), "the outer tag in the tunnel is an 802.1ad service tag"),
     Field("inner_vlan1_ad", 1, "parser", ("host",), "the inner tag in the tunnel is an 802.1ad service tag"),
     Field("inner_l3_kind", 2, "parser", ("host",), "0 none, 1 IPv4, 2 IPv6 in the tunnel"),
-    Field("inner_l3_offset", 8, "parser", ("host",), "first byte of the IP header in the tunnel, from the frame's start"),
+    Field(
+        "inner_l3_offset", 8, "parser", ("host",), "first byte of the IP header in the tunnel, from the frame's start"
+    ),
     Field("inner_l3_length", 17, "parser", ("host",), "bytes of the IP packet in the tunnel by its own length field"),
     Field("inner_ip_src", 128, "parser", ("host",), "source address in the tunnel; IPv4 in the low 32 bits"),
     Field("inner_ip_dst", 128, "parser", ("host",), "destination address in the tunnel; IPv4 in the low 32 bits"),
@@ -202,7 +204,9 @@ FIELDS: tuple[Field, ...] = (
     Field("inner_dont_fragment", 1, "parser", ("host",), "DF in the tunnel"),
     Field("inner_frag_offset", 13, "parser", ("host",), "fragment offset in the tunnel in units of 8 bytes"),
     Field("inner_l4_kind", 3, "parser", ("host",), "0 none, 1 TCP, 2 UDP, 3 ICMP, 4 ICMPv6, 5 ESP in the tunnel"),
-    Field("inner_l4_offset", 8, "parser", ("host",), "first byte of the L4 header in the tunnel, from the frame's start"),
+    Field(
+        "inner_l4_offset", 8, "parser", ("host",), "first byte of the L4 header in the tunnel, from the frame's start"
+    ),
     Field("inner_src_port", 16, "parser", ("host",), "source port in the tunnel"),
     Field("inner_dst_port", 16, "parser", ("host",), "destination port in the tunnel"),
     Field("inner_udp_length", 16, "parser", ("host",), "UDP length field in the tunnel"),
