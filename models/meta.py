@@ -35,7 +35,7 @@ __all__ = [
     "words_of",
 ]
 
-BUDGET = 1280
+BUDGET = 1664
 """Most bits that the word may take."""
 
 
@@ -75,6 +75,8 @@ class Code(IntEnum):
     BTH_TRUNCATED = 42
     ESP_TRUNCATED = 43
     L3_BEYOND_FRAME = 44
+    TUNNEL_TRUNCATED = 45
+    BAD_TUNNEL = 46
 
 
 def disposition(code: int) -> Disposition:
@@ -157,12 +159,12 @@ FIELDS: tuple[Field, ...] = (
     Field("src_port", 16, "parser", ("host",), "source port"),
     Field("dst_port", 16, "parser", ("host",), "destination port"),
     Field("udp_length", 16, "parser", ("host",), "UDP length field"),
-    Field("tcp_flags", 12, "parser", ("host",), "TCP reserved bits and flags, FIN lowest"),
-    Field("icmp_type", 8, "parser", ("host",), "ICMP or ICMPv6 type"),
-    Field("icmp_code", 8, "parser", ("host",), "ICMP or ICMPv6 code"),
+    Field("tcp_flags", 12, "parser", ("host",), "TCP reserved bits and flags, FIN lowest; of the innermost L4"),
+    Field("icmp_type", 8, "parser", ("host",), "ICMP or ICMPv6 type; of the innermost L4"),
+    Field("icmp_code", 8, "parser", ("host",), "ICMP or ICMPv6 code; of the innermost L4"),
     Field("natt", 2, "parser", ("host",), "UDP port 4500 (RFC 3948): 0 none, 1 ESP, 2 IKE, 3 keepalive"),
-    Field("spi", 32, "parser", ("host",), "ESP security parameters index"),
-    Field("esp_seq", 32, "parser", ("host",), "ESP sequence number, low half"),
+    Field("spi", 32, "parser", ("host",), "ESP security parameters index; of the innermost L4"),
+    Field("esp_seq", 32, "parser", ("host",), "ESP sequence number, low half; of the innermost L4"),
     Field("roce", 1, "parser", ("host",), "a BTH was read (UDP port 4791)"),
     Field("bth_opcode", 8, "parser", ("host",), "BTH opcode"),
     Field("bth_flags", 8, "parser", ("host",), "BTH byte 1: SE, M, pad count, TVer"),
@@ -172,6 +174,42 @@ FIELDS: tuple[Field, ...] = (
     Field("bth_dest_qp", 24, "parser", ("host",), "destination QP"),
     Field("bth_ack_req", 1, "parser", ("host",), "AckReq"),
     Field("bth_psn", 24, "parser", ("host",), "PSN"),
+    Field("tunnel_kind", 2, "parser", ("host",), "0 none, 1 VXLAN (RFC 7348), 2 GENEVE (RFC 8926)"),
+    Field("tunnel_flags", 8, "parser", ("host",), "VXLAN byte 0 (I is bit 3), GENEVE byte 1 (O bit 7, C bit 6)"),
+    Field("vni", 24, "parser", ("host",), "virtual network identifier"),
+    Field("inner_dst_mac", 48, "parser", ("host",), "destination address in the tunnel"),
+    Field("inner_src_mac", 48, "parser", ("host",), "source address in the tunnel"),
+    Field("inner_ethertype", 16, "parser", ("host",), "EtherType behind the tags in the tunnel, or GENEVE's protocol"),
+    Field("inner_vlan_count", 2, "parser", ("host",), "VLAN tags in the tunnel: 0, 1, 2"),
+    Field("inner_vlan0", 16, "parser", ("host",), "TCI of the outer tag in the tunnel"),
+    Field("inner_vlan1", 16, "parser", ("host",), "TCI of the inner tag in the tunnel"),
+    Field("inner_vlan0_ad", 1, "parser", ("host",), "the outer tag in the tunnel is an 802.1ad service tag"),
+    Field("inner_vlan1_ad", 1, "parser", ("host",), "the inner tag in the tunnel is an 802.1ad service tag"),
+    Field("inner_l3_kind", 2, "parser", ("host",), "0 none, 1 IPv4, 2 IPv6 in the tunnel"),
+    Field(
+        "inner_l3_offset", 8, "parser", ("host",), "first byte of the IP header in the tunnel, from the frame's start"
+    ),
+    Field("inner_l3_length", 17, "parser", ("host",), "bytes of the IP packet in the tunnel by its own length field"),
+    Field("inner_ip_src", 128, "parser", ("host",), "source address in the tunnel; IPv4 in the low 32 bits"),
+    Field("inner_ip_dst", 128, "parser", ("host",), "destination address in the tunnel; IPv4 in the low 32 bits"),
+    Field("inner_dscp", 6, "parser", ("host",), "DSCP in the tunnel"),
+    Field("inner_ecn", 2, "parser", ("host",), "ECN in the tunnel"),
+    Field("inner_ttl", 8, "parser", ("host",), "time to live, hop limit in the tunnel"),
+    Field("inner_protocol", 8, "parser", ("host",), "last protocol or next-header value that was read in the tunnel"),
+    Field("inner_ip_checksum", 2, "parser", ("host",), "IPv4 header checksum in the tunnel: 0 none, 1 good, 2 bad"),
+    Field("inner_ip_options", 1, "parser", ("host",), "the IPv4 header in the tunnel has options"),
+    Field("inner_ext_mask", 5, "parser", ("host",), "extension headers in the tunnel, as in ext_mask"),
+    Field("inner_fragment", 1, "parser", ("host",), "the packet in the tunnel is part of a fragmented one"),
+    Field("inner_more_fragments", 1, "parser", ("host",), "MF in the tunnel"),
+    Field("inner_dont_fragment", 1, "parser", ("host",), "DF in the tunnel"),
+    Field("inner_frag_offset", 13, "parser", ("host",), "fragment offset in the tunnel in units of 8 bytes"),
+    Field("inner_l4_kind", 3, "parser", ("host",), "0 none, 1 TCP, 2 UDP, 3 ICMP, 4 ICMPv6, 5 ESP in the tunnel"),
+    Field(
+        "inner_l4_offset", 8, "parser", ("host",), "first byte of the L4 header in the tunnel, from the frame's start"
+    ),
+    Field("inner_src_port", 16, "parser", ("host",), "source port in the tunnel"),
+    Field("inner_dst_port", 16, "parser", ("host",), "destination port in the tunnel"),
+    Field("inner_udp_length", 16, "parser", ("host",), "UDP length field in the tunnel"),
 )
 """In the order in which they are packed, from bit 0 upwards."""
 

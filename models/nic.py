@@ -87,13 +87,15 @@ class Pipeline:
         return 2 * self.after + self.buffer
 
 
-RX = Pipeline("rx", (ParserStage("parser_rx"), Registers(5)), after=3)
-TX = Pipeline("tx", (ParserStage("parser_tx"), Registers(3)), after=2)
+def direction_of(edge: int, parse_bytes: int = 128, tunnel: bool = False) -> Pipeline:
+    """The pipeline of frames that enter at this edge, with the parsers' parameters."""
+    if edge == Edge.WIRE:
+        return Pipeline("rx", (ParserStage("parser_rx", parse_bytes, tunnel), Registers(5)), after=3)
+    return Pipeline("tx", (ParserStage("parser_tx", parse_bytes, tunnel), Registers(3)), after=2)
 
 
-def direction_of(edge: int) -> Pipeline:
-    """The pipeline of frames that enter at this edge."""
-    return RX if edge == Edge.WIRE else TX
+RX = direction_of(Edge.WIRE)
+TX = direction_of(Edge.HOST)
 
 
 _PLAIN = ("frames_in", "bytes_in", "frames_out", "bytes_out")
@@ -156,10 +158,19 @@ class Mismatch:
 
 
 def reference_code(
-    edge: int, frame: bytes, bad: int, control: int, max_frame: int, buffer_beats: int, drop: int = 0
+    edge: int,
+    frame: bytes,
+    bad: int,
+    control: int,
+    max_frame: int,
+    buffer_beats: int,
+    drop: int = 0,
+    *,
+    parse_bytes: int = 128,
+    tunnel: bool = False,
 ) -> int:
     """Code of one frame that meets an empty port: precedence as in `nic_ingress`, then what the parser drops (``drop``:
-    its register), then what no buffer can hold."""
+    its register; ``parse_bytes`` and ``tunnel``: its parameters), then what no buffer can hold."""
     enabled = control >> (0 if edge == Edge.WIRE else 1) & 1
     if not enabled:
         return Code.PORT_DISABLED
@@ -167,7 +178,7 @@ def reference_code(
         return Code.OVERSIZE
     if bad:
         return bad >> 1 or Code.BAD_FRAME
-    parsed = ParserModel(drop=drop).parse(frame)
+    parsed = ParserModel(parse_bytes, drop, tunnel).parse(frame)
     if parsed.user & 1:
         return parsed.code
     if -(-len(frame) // BEAT_BYTES) > buffer_beats:
@@ -410,8 +421,9 @@ class _Lane:
 class NicPortModel:
     """One port: its registers, and what it does with frames.
 
-    ``config`` programs it (None: reset values); ``port`` is its number. The depths are those of the RTL's parameters
-    ``RX_BUFFER_BEATS``, ``TX_BUFFER_BEATS`` and ``BUFFER_FRAMES``.
+    ``config`` programs it (None: reset values); ``port`` is its number. The rest are the RTL's parameters
+    ``RX_BUFFER_BEATS``, ``TX_BUFFER_BEATS``, ``BUFFER_FRAMES``, ``PARSE_BYTES`` and ``TUNNEL_EN``. ValueError: a
+    ``parse_bytes`` that ``ParserModel`` refuses.
     """
 
     def __init__(
@@ -422,9 +434,12 @@ class NicPortModel:
         rx_buffer_beats: int = 2048,
         tx_buffer_beats: int = 2048,
         buffer_frames: int = 256,
+        parse_bytes: int = 128,
+        tunnel: bool = False,
     ) -> None:
         self.port = port
         self.buffer_frames = buffer_frames
+        self._pipelines = {edge: direction_of(edge, parse_bytes, tunnel) for edge in Edge}
         self._depth = {Edge.WIRE: rx_buffer_beats, Edge.HOST: tx_buffer_beats}
         programmed = (config or NicConfig()).ports[port].registers()
         self._written = dict(programmed)
@@ -578,10 +593,10 @@ class NicPortModel:
         kept = np.where(frames.lengths > limit, limit // BEAT_BYTES + 1, frames.beats)
         user: UInt16 = self._marks(frames).astype(np.uint16)
         cut, passages = _cut(frames, np.minimum(kept * BEAT_BYTES, frames.lengths)), []
-        for stage in direction_of(edge).stages:
+        for stage in self._pipelines[edge].stages:
             passages.append(stage.take(cut, user, self._written))
             user = passages[-1].user
-        return _Course(direction_of(edge), index, kept, tuple(passages))
+        return _Course(self._pipelines[edge], index, kept, tuple(passages))
 
     def play(self, batch: Batch) -> Outcome:
         """The frames one after the other, each alone in its direction: it enters, without gaps, when its time has come
@@ -931,7 +946,7 @@ class NicPortModel:
         last_reset = int(outcome.resets[-1]) if len(outcome.resets) else -1
         lengths = batch.lengths
         for edge, course in self._courses(batch).items():
-            name = direction_of(edge).name
+            name = course.pipeline.name
             counted = (batch.edge == edge) & ((outcome.first_in > last_reset) | (last_reset < 0))
             at = np.flatnonzero(counted)
             out = np.flatnonzero(counted & (outcome.code == Code.DELIVERED))

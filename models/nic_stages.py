@@ -3,7 +3,7 @@
 A pipeline is a row of stages. A stage takes all frames of one direction at once and says what it makes of them
 (``Passage``): the mark beside their last beat, the metadata that it writes, what its registers count, and when the
 frames leave it. `Registers` are the slots without a block; `ParserStage` is the parser in its slot. A further block
-brings one more class with the same ``take``, and its place in ``models.nic.RX`` or ``TX``.
+brings one more class with the same ``take``, and its place in ``models.nic.direction_of``.
 
 **Time.** A stage that cuts through sends a frame's first beat ``latency`` cycles after it came, or right behind the
 frame before; a beat follows each cycle or as it comes in; the last leaves at least ``tail`` cycles after it came:
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from models.config import PARSER_CODES
 from models.frames import Batch, Int64
-from models.parser import PARSER_FIELDS
+from models.parser import PARSER_FIELDS, TUNNEL_FIELDS, ParserModel
 from models.parser_batch import parse_batch
 
 __all__ = ["Flow", "ParserStage", "Passage", "Registers", "Stage", "follow", "pick"]
@@ -133,9 +133,14 @@ class Registers:
 
 @dataclass(frozen=True)
 class ParserStage:
-    """The parser in slot ``name``: docs/parser.md."""
+    """The parser in slot ``name``: docs/parser.md. ``parse_bytes``, ``tunnel``, ValueError: as ``ParserModel``."""
 
     name: str
+    parse_bytes: int = 128
+    tunnel: bool = False
+
+    def __post_init__(self) -> None:
+        ParserModel(self.parse_bytes, tunnel=self.tunnel)
 
     @property
     def counters(self) -> tuple[str, ...]:
@@ -144,9 +149,10 @@ class ParserStage:
     def take(self, frames: Batch, user: UInt16, written: Mapping[str, int]) -> Passage:
         came_bad = (user & 1) != 0
         marked = replace(frames, bad=np.where(came_bad, user & 0xFF, 0).astype(np.uint8))
-        parsed = parse_batch(marked, drop=written.get(f"{self.name}.drop", 0))
+        drop = written.get(f"{self.name}.drop", 0)
+        parsed = parse_batch(marked, self.parse_bytes, drop, self.tunnel)
         counts = {f"{self.name}.frames": np.ones(len(frames), np.bool_)}
         for name, code in PARSER_CODES.items():
             counts[f"{self.name}.{name}"] = ~came_bad & (parsed["code"] == code)
-        fields = {name: parsed[name] for name in PARSER_FIELDS}
+        fields = {name: parsed[name] for name in PARSER_FIELDS if self.tunnel or name not in TUNNEL_FIELDS}
         return Passage(parsed["user"], parsed["latency_cycles"], 2, fields, counts)

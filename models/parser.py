@@ -3,6 +3,9 @@
 Written from docs/parser.md and the standards that it names; the numbers in the methods' docstrings are sections of
 these. ``ParserModel.parse`` takes one frame; models/parser_batch.py does the same for a million at once.
 
+A tunnel (VXLAN, GENEVE) leads to a second chain of headers. The same methods read it, from inner Ethernet or inner IP
+on; what they set is kept in a ``Parsed`` of its own, whose fields then get their ``inner_`` names.
+
 The walk goes a layer at a time. A layer asks for its bytes part by part (``_Walk.ask``), and each part that it gets
 moves ``_Walk.decided`` to the beat that holds the part's last byte. ``a(i)``, the beat that decided layer i, follows:
 
@@ -11,9 +14,9 @@ moves ``_Walk.decided`` to the beat that holds the part's last byte. ``a(i)``, t
   the part goes beyond ``l3_end`` or            beat of the last byte of the part before; if there is none, no byte of
   ``parse_bytes``                               this layer decided: ``a(i) = a(i-1)`` (0 for the first layer), which
                                                 gives t(i) = t(i-1) + 1
-  a fifth extension header; a BTH that the UDP  ``a(i) = a(i-1)`` likewise
-  length has no room for; NAT-T with 0, 2 or 3
-  bytes of payload
+  a fifth extension header; a BTH or a tunnel   ``a(i) = a(i-1)`` likewise
+  header that the UDP length has no room for;
+  NAT-T with 0, 2 or 3 bytes of payload
 
 The walk has ``parse_bytes / 16 + 2`` turns: a chain that leads on behind the last turn is ``too_deep``, and the layer
 that has no turn is no entry of ``layers``.
@@ -31,10 +34,15 @@ from models.meta import FIELDS, Code
 
 __all__ = [
     "EXTENSION_BIT",
+    "GENEVE_PORT",
+    "INNERMOST_FIELDS",
+    "INNER_FIELDS",
     "MOST_EXTENSIONS",
     "NATT_PORT",
     "PARSER_FIELDS",
     "ROCE_PORT",
+    "TUNNEL_FIELDS",
+    "VXLAN_PORT",
     "ChecksumVerdict",
     "EtherType",
     "L3Kind",
@@ -43,6 +51,7 @@ __all__ = [
     "Parsed",
     "ParserModel",
     "Protocol",
+    "TunnelKind",
     "first_out",
     "first_out_of_arrivals",
     "l4_checksum",
@@ -55,13 +64,28 @@ __all__ = [
 PARSER_FIELDS: tuple[str, ...] = tuple(f.name for f in FIELDS if f.writer == "parser")
 """Names of the metadata fields that the parser writes, in the order of the word."""
 
+INNER_FIELDS: dict[str, str] = {
+    name.removeprefix("inner_"): name for name in PARSER_FIELDS if name.startswith("inner_")
+}
+"""Fields of the headers in a tunnel: from the name that the layer gives a field to its name in the word."""
+
+INNERMOST_FIELDS: tuple[str, ...] = ("payload_offset", "tcp_flags", "icmp_type", "icmp_code", "spi", "esp_seq")
+"""Fields that the headers in a tunnel set under their own names."""
+
+TUNNEL_FIELDS: frozenset[str] = frozenset({"tunnel_kind", "tunnel_flags", "vni", *INNER_FIELDS.values()})
+"""Fields that are 0 where no tunnel is read."""
+
 MOST_EXTENSIONS = 4
-"""Extension headers that the parser reads; one more is ``too_deep``."""
+"""Extension headers that the parser reads, outside and once more in a tunnel; one more is ``too_deep``."""
 
 ROCE_PORT = 4791
 """UDP destination port of RoCEv2 (IB annex A17)."""
 NATT_PORT = 4500
 """UDP port of ESP and IKE behind a NAT (RFC 3948 section 2)."""
+VXLAN_PORT = 4789
+"""UDP destination port of VXLAN (RFC 7348 section 5)."""
+GENEVE_PORT = 6081
+"""UDP destination port of GENEVE (RFC 8926 section 3.3)."""
 
 _FIRST_CODE = 32
 _UNBOUNDED = 1 << 30
@@ -71,6 +95,7 @@ class EtherType(IntEnum):
     """Types that the walk knows (IEEE 802 numbers)."""
 
     IPV4 = 0x0800
+    TRANSPARENT_ETHERNET = 0x6558
     CTAG = 0x8100
     IPV6 = 0x86DD
     MAC_CONTROL = 0x8808
@@ -121,6 +146,14 @@ class NatT(IntEnum):
     KEEPALIVE = 3
 
 
+class TunnelKind(IntEnum):
+    """Values of ``tunnel_kind``."""
+
+    NONE = 0
+    VXLAN = 1
+    GENEVE = 2
+
+
 class ChecksumVerdict(IntEnum):
     """Values of ``ip_checksum`` (never UNKNOWN) and of ``tuser[9:8]``."""
 
@@ -146,7 +179,7 @@ class Parsed:
 
     The fields of the metadata word by their names in models/meta.py, then:
 
-    segments_left   a routing header has segments left: the final destination isn't the one in the IPv6 header
+    segments_left   a routing header outside has segments left: the final destination isn't that in the IPv6 header
     code            the frame's code: ``parse_code``, or L3_BEYOND_FRAME, or 0. Of a frame that came in bad too
     user            10 bit: ``tuser`` of the last beat out. ``user >> 1 & 127`` is what the register block counts
     layers          a(i): for each layer that was walked the index of the beat that decided it
@@ -201,6 +234,38 @@ class Parsed:
     bth_dest_qp: int = 0
     bth_ack_req: int = 0
     bth_psn: int = 0
+    tunnel_kind: int = 0
+    tunnel_flags: int = 0
+    vni: int = 0
+    inner_dst_mac: int = 0
+    inner_src_mac: int = 0
+    inner_ethertype: int = 0
+    inner_vlan_count: int = 0
+    inner_vlan0: int = 0
+    inner_vlan1: int = 0
+    inner_vlan0_ad: int = 0
+    inner_vlan1_ad: int = 0
+    inner_l3_kind: int = 0
+    inner_l3_offset: int = 0
+    inner_l3_length: int = 0
+    inner_ip_src: int = 0
+    inner_ip_dst: int = 0
+    inner_dscp: int = 0
+    inner_ecn: int = 0
+    inner_ttl: int = 0
+    inner_protocol: int = 0
+    inner_ip_checksum: int = 0
+    inner_ip_options: int = 0
+    inner_ext_mask: int = 0
+    inner_fragment: int = 0
+    inner_more_fragments: int = 0
+    inner_dont_fragment: int = 0
+    inner_frag_offset: int = 0
+    inner_l4_kind: int = 0
+    inner_l4_offset: int = 0
+    inner_src_port: int = 0
+    inner_dst_port: int = 0
+    inner_udp_length: int = 0
     segments_left: bool = False
     code: int = 0
     user: int = 0
@@ -216,21 +281,30 @@ class Parsed:
         """The parser's fields of the metadata word by name, as ``models.meta.pack`` takes them."""
         return {name: getattr(self, name) for name in PARSER_FIELDS}
 
+    def take_inner(self, inner: Parsed) -> None:
+        """Take over what the headers in the tunnel say."""
+        for name, inner_name in INNER_FIELDS.items():
+            setattr(self, inner_name, getattr(inner, name))
+        for name in INNERMOST_FIELDS:
+            setattr(self, name, getattr(inner, name) or getattr(self, name))
+
 
 class ParserModel:
     """The parser, which keeps no state from frame to frame.
 
     parse_bytes  bytes of a frame that it sees: a multiple of 16, at least 32
     drop         register ``drop``: bit ``code - 32`` marks the frames of that code to be dropped; 16 bit
+    tunnel       it reads VXLAN, GENEVE and the headers inside: the RTL's TUNNEL_EN
     """
 
-    def __init__(self, parse_bytes: int = 128, drop: int = 0) -> None:
+    def __init__(self, parse_bytes: int = 128, drop: int = 0, tunnel: bool = False) -> None:
         if parse_bytes < 32 or parse_bytes % BEAT_BYTES:
             raise ValueError(f"parse_bytes {parse_bytes}: a multiple of 16 and at least 32 is wanted")
         if not 0 <= drop < 1 << 16:
             raise ValueError(f"drop {drop:#x}: 16 bits are wanted")
         self.parse_bytes = parse_bytes
         self.drop = drop
+        self.tunnel = tunnel
 
     def parse(self, frame: bytes, bad: int = 0) -> Parsed:
         """Fields, codes, ``tuser`` and time of one frame.
@@ -242,7 +316,7 @@ class ParserModel:
             raise ValueError("a frame has at least one byte")
         if not 0 <= bad < 256 or (bad and not bad & 1):
             raise ValueError(f"bad {bad:#x}: 0, or 1 + (reason << 1) is wanted")
-        walk = _Walk(frame, self.parse_bytes)
+        walk = _Walk(frame, self.parse_bytes, self.tunnel)
         walk.run()
         parsed = walk.parsed
         if parsed.parse_code:
@@ -275,28 +349,39 @@ class _OutOfTurns(Exception):
 class _Walk:
     """One frame's way through the header chain. ``pos`` is the first byte of the layer in hand."""
 
-    __slots__ = ("decided", "end", "frame", "parse_bytes", "parsed", "pos", "turn")
+    __slots__ = ("decided", "end", "frame", "headers", "parse_bytes", "parsed", "pos", "tunnel", "turn")
 
-    def __init__(self, frame: bytes, parse_bytes: int) -> None:
+    def __init__(self, frame: bytes, parse_bytes: int, tunnel: bool) -> None:
         self.frame = frame
         self.parse_bytes = parse_bytes
+        self.tunnel = tunnel
         self.parsed = Parsed()
+        self.headers = self.parsed
+        """What the headers of the chain in hand say: another ``Parsed`` in a tunnel."""
         self.pos = 0
         self.decided = 0
         self.turn = 0
         """t(i) of the last layer that was decided."""
         self.end = _UNBOUNDED
-        """``l3_end`` for the layers above IP."""
+        """``l3_end`` for the layers above IP; the end of what the tunnel and the packet in it may take."""
 
     def run(self) -> None:
         """From the first byte to the end of the chain or to the layer that fails."""
         try:
-            self._chain()
+            self._ethernet()
+            self._network()
         except _Failed as failure:
             self.parsed.parse_code = int(failure.code)
             self.done()
         except _OutOfTurns:
             self.parsed.parse_code = int(Code.TOO_DEEP)
+        if self.inside:
+            self.parsed.take_inner(self.headers)
+
+    @property
+    def inside(self) -> bool:
+        """The layer in hand is in a tunnel."""
+        return self.headers is not self.parsed
 
     def begin(self) -> None:
         """The chain leads to another layer: is there a turn for it?"""
@@ -320,10 +405,10 @@ class _Walk:
         self.parsed.layers.append(self.decided)
         self.turn = max(self.turn, self.decided) + 1
 
-    def _chain(self) -> None:
-        self._ethernet()
-        ethertype = self.parsed.ethertype
-        if ethertype == EtherType.MAC_CONTROL:
+    def _network(self) -> None:
+        """What the EtherType leads to, and all that follows. There is no MAC control in a tunnel."""
+        ethertype = self.headers.ethertype
+        if ethertype == EtherType.MAC_CONTROL and not self.inside:
             self._mac_control()
             return
         if ethertype == EtherType.IPV4:
@@ -332,7 +417,7 @@ class _Walk:
             self._ipv6()
         else:
             return
-        self.end = self.parsed.l3_end
+        self.end = min(self.end, self.headers.l3_end)
         if self._extensions():
             self._layer4()
 
@@ -342,7 +427,7 @@ class _Walk:
         """802.3 clause 3.1.1: destination, source, type or length; 802.1Q clause 9: up to two tags before the type."""
         self.begin()
         self.ask(14, Code.L2_TRUNCATED)
-        high, low, src_high, src_low, ethertype = unpack_from(">HIHIH", self.frame)
+        high, low, src_high, src_low, ethertype = unpack_from(">HIHIH", self.frame, self.pos)
         tags: list[tuple[int, int]] = []
         size = 14
         while ethertype in (EtherType.CTAG, EtherType.STAG):
@@ -350,30 +435,34 @@ class _Walk:
                 raise _Failed(Code.TOO_DEEP)
             self.ask(size + 4, Code.L2_TRUNCATED)
             tpid = ethertype
-            tci, ethertype = unpack_from(">HH", self.frame, size)
+            tci, ethertype = unpack_from(">HH", self.frame, self.pos + size)
             tags.append((tci, tpid))
             size += 4
-        parsed = self.parsed
-        parsed.dst_mac = high << 32 | low
-        parsed.src_mac = src_high << 32 | src_low
-        parsed.ethertype = ethertype
-        parsed.vlan_count = len(tags)
+        headers = self.headers
+        headers.dst_mac = high << 32 | low
+        headers.src_mac = src_high << 32 | src_low
+        headers.ethertype = ethertype
+        headers.vlan_count = len(tags)
         if tags:
-            parsed.vlan0, parsed.vlan0_ad = tags[0][0], int(tags[0][1] == EtherType.STAG)
+            headers.vlan0, headers.vlan0_ad = tags[0][0], int(tags[0][1] == EtherType.STAG)
         if len(tags) == 2:
-            parsed.vlan1, parsed.vlan1_ad = tags[1][0], int(tags[1][1] == EtherType.STAG)
+            headers.vlan1, headers.vlan1_ad = tags[1][0], int(tags[1][1] == EtherType.STAG)
         self.done()
-        self.pos = size
+        self.pos += size
 
     def _mac_control(self) -> None:
         """802.3 clause 31.4.1: opcode."""
         self.begin()
         self.ask(2, Code.L3_TRUNCATED)
-        self.parsed.mac_control = 1
-        (self.parsed.mac_opcode,) = unpack_from(">H", self.frame, self.pos)
+        self.headers.mac_control = 1
+        (self.headers.mac_opcode,) = unpack_from(">H", self.frame, self.pos)
         self.done()
 
     # Internet layer
+
+    def _beyond_end(self, length: int) -> bool:
+        """The packet or datagram is longer than what carries it, which is no piece. Outside, IP has no bound."""
+        return not self.parsed.fragment and self.pos + length > self.end
 
     def _ipv4(self) -> None:
         """RFC 791 section 3.1."""
@@ -387,24 +476,24 @@ class _Walk:
             raise _Failed(Code.BAD_IP_VERSION)
         if size < 20:
             raise _Failed(Code.BAD_IHL)
-        if total_length < size:
+        if total_length < size or self._beyond_end(total_length):
             raise _Failed(Code.BAD_L3_LENGTH)
         self.ask(size, Code.L3_TRUNCATED)
-        parsed = self.parsed
-        parsed.l3_kind = int(L3Kind.IPV4)
-        parsed.l3_offset = self.pos
-        parsed.l3_length = total_length
-        parsed.ip_src, parsed.ip_dst = src, dst
-        parsed.dscp, parsed.ecn = tos >> 2, tos & 3
-        parsed.ttl, parsed.protocol = ttl, protocol
-        parsed.dont_fragment = flags_offset >> 14 & 1
-        parsed.more_fragments = flags_offset >> 13 & 1
-        parsed.frag_offset = flags_offset & 0x1FFF
-        parsed.fragment = int(flags_offset & 0x3FFF != 0)
-        parsed.ip_options = int(size > 20)
+        headers = self.headers
+        headers.l3_kind = int(L3Kind.IPV4)
+        headers.l3_offset = self.pos
+        headers.l3_length = total_length
+        headers.ip_src, headers.ip_dst = src, dst
+        headers.dscp, headers.ecn = tos >> 2, tos & 3
+        headers.ttl, headers.protocol = ttl, protocol
+        headers.dont_fragment = flags_offset >> 14 & 1
+        headers.more_fragments = flags_offset >> 13 & 1
+        headers.frag_offset = flags_offset & 0x1FFF
+        headers.fragment = int(flags_offset & 0x3FFF != 0)
+        headers.ip_options = int(size > 20)
         header = self.frame[self.pos : self.pos + size]
         good = ones_complement_sum(header) == 0xFFFF
-        parsed.ip_checksum = int(ChecksumVerdict.GOOD if good else ChecksumVerdict.BAD)
+        headers.ip_checksum = int(ChecksumVerdict.GOOD if good else ChecksumVerdict.BAD)
         self.done()
         self.pos += size
 
@@ -415,33 +504,35 @@ class _Walk:
         first, payload_length, next_header, hop_limit = unpack_from(">IHBB", self.frame, self.pos)
         if first >> 28 != 6:
             raise _Failed(Code.BAD_IP_VERSION)
-        parsed = self.parsed
-        parsed.l3_kind = int(L3Kind.IPV6)
-        parsed.l3_offset = self.pos
-        parsed.l3_length = 40 + payload_length
-        parsed.ip_src = int.from_bytes(self.frame[self.pos + 8 : self.pos + 24], "big")
-        parsed.ip_dst = int.from_bytes(self.frame[self.pos + 24 : self.pos + 40], "big")
-        parsed.dscp, parsed.ecn = first >> 22 & 0x3F, first >> 20 & 3
-        parsed.ttl, parsed.protocol = hop_limit, next_header
+        if self._beyond_end(40 + payload_length):
+            raise _Failed(Code.BAD_L3_LENGTH)
+        headers = self.headers
+        headers.l3_kind = int(L3Kind.IPV6)
+        headers.l3_offset = self.pos
+        headers.l3_length = 40 + payload_length
+        headers.ip_src = int.from_bytes(self.frame[self.pos + 8 : self.pos + 24], "big")
+        headers.ip_dst = int.from_bytes(self.frame[self.pos + 24 : self.pos + 40], "big")
+        headers.dscp, headers.ecn = first >> 22 & 0x3F, first >> 20 & 3
+        headers.ttl, headers.protocol = hop_limit, next_header
         self.done()
         self.pos += 40
 
     def _extensions(self) -> bool:
         """RFC 8200 section 4, RFC 4302 section 2: the chain of extension headers. False: what follows is a later piece
         of a fragmented packet, without an L4 header."""
-        parsed = self.parsed
+        headers = self.headers
         count = 0
-        while not parsed.frag_offset and self._is_extension(parsed.protocol):
+        while not headers.frag_offset and self._is_extension(headers.protocol):
             self.begin()
             if count == MOST_EXTENSIONS:
                 raise _Failed(Code.TOO_DEEP)
-            self._extension(parsed.protocol)
+            self._extension(headers.protocol)
             count += 1
-        return not parsed.frag_offset
+        return not headers.frag_offset
 
     def _is_extension(self, protocol: int) -> bool:
         """AH goes over both versions; the others are extension headers over IPv6 only."""
-        return protocol == Protocol.AH or (self.parsed.l3_kind == L3Kind.IPV6 and protocol in EXTENSION_BIT)
+        return protocol == Protocol.AH or (self.headers.l3_kind == L3Kind.IPV6 and protocol in EXTENSION_BIT)
 
     def _extension(self, kind: int) -> None:
         """RFC 8200 sections 4.3 to 4.6: next header, length in 8 octets without the first 8; the fragment header always
@@ -455,23 +546,23 @@ class _Walk:
         else:
             size = (length + 1) * 8
         self.ask(size, Code.EXT_TRUNCATED)
-        parsed = self.parsed
+        headers = self.headers
         if kind == Protocol.FRAGMENT:
             offset_flags = third << 8 | fourth
-            parsed.frag_offset = offset_flags >> 3
-            parsed.more_fragments = offset_flags & 1
-            parsed.fragment |= int(offset_flags & 0xFFF9 != 0)
+            headers.frag_offset = offset_flags >> 3
+            headers.more_fragments = offset_flags & 1
+            headers.fragment |= int(offset_flags & 0xFFF9 != 0)
         if kind == Protocol.ROUTING and fourth:
-            parsed.segments_left = True
-        parsed.ext_mask |= 1 << EXTENSION_BIT[Protocol(kind)]
-        parsed.protocol = next_header
+            headers.segments_left = True
+        headers.ext_mask |= 1 << EXTENSION_BIT[Protocol(kind)]
+        headers.protocol = next_header
         self.done()
         self.pos += size
 
     # Transport
 
     def _layer4(self) -> None:
-        protocol, kind = self.parsed.protocol, self.parsed.l3_kind
+        protocol, kind = self.headers.protocol, self.headers.l3_kind
         if protocol == Protocol.TCP:
             self._tcp()
         elif protocol == Protocol.UDP:
@@ -484,14 +575,14 @@ class _Walk:
             self.begin()
             self.ask(8, Code.L4_TRUNCATED)
             self._set_layer4(L4Kind.ESP, 8)
-            self._esp(self.parsed.l4_offset)
+            self._esp(self.headers.l4_offset)
             self.done()
 
     def _set_layer4(self, kind: L4Kind, size: int) -> None:
-        self.parsed.l4_kind = int(kind)
-        self.parsed.l4_offset = self.pos
+        self.headers.l4_kind = int(kind)
+        self.headers.l4_offset = self.pos
         self.pos += size
-        self.parsed.payload_offset = self.pos
+        self.headers.payload_offset = self.pos
 
     def _tcp(self) -> None:
         """RFC 9293 section 3.1."""
@@ -502,26 +593,33 @@ class _Walk:
         if size < 20:
             raise _Failed(Code.BAD_TCP_OFFSET)
         self.ask(size, Code.L4_TRUNCATED)
-        parsed = self.parsed
-        parsed.src_port, parsed.dst_port = src_port, dst_port
-        parsed.tcp_flags = offset_flags & 0xFFF
+        headers = self.headers
+        headers.src_port, headers.dst_port = src_port, dst_port
+        headers.tcp_flags = offset_flags & 0xFFF
         self._set_layer4(L4Kind.TCP, size)
         self.done()
 
     def _udp(self) -> None:
-        """RFC 768; what rides in it: RoCEv2 (IB annex A17), ESP and IKE (RFC 3948)."""
+        """RFC 768; what rides in it, unless it is in a tunnel itself: RoCEv2 (IB annex A17), VXLAN (RFC 7348), GENEVE
+        (RFC 8926), ESP and IKE (RFC 3948)."""
         self.begin()
         self.ask(8, Code.L4_TRUNCATED)
         src_port, dst_port, length = unpack_from(">HHH", self.frame, self.pos)
-        parsed = self.parsed
-        if length < 8 or (not parsed.fragment and self.pos + length > self.end):
+        headers = self.headers
+        if length < 8 or (not headers.fragment and self._beyond_end(length)):
             raise _Failed(Code.BAD_UDP_LENGTH)
-        parsed.src_port, parsed.dst_port = src_port, dst_port
-        parsed.udp_length = length
+        headers.src_port, headers.dst_port = src_port, dst_port
+        headers.udp_length = length
         self._set_layer4(L4Kind.UDP, 8)
         self.done()
+        if self.inside:
+            return
         if dst_port == ROCE_PORT:
             self._bth()
+        elif self.tunnel and dst_port == VXLAN_PORT:
+            self._vxlan()
+        elif self.tunnel and dst_port == GENEVE_PORT:
+            self._geneve()
         elif NATT_PORT in (src_port, dst_port):
             self._nat_traversal(length - 8)
 
@@ -529,13 +627,13 @@ class _Walk:
         """RFC 792, RFC 4443 section 2.1."""
         self.begin()
         self.ask(8, Code.L4_TRUNCATED)
-        self.parsed.icmp_type, self.parsed.icmp_code = self.frame[self.pos], self.frame[self.pos + 1]
+        self.headers.icmp_type, self.headers.icmp_code = self.frame[self.pos], self.frame[self.pos + 1]
         self._set_layer4(kind, 8)
         self.done()
 
     def _esp(self, at: int) -> None:
         """RFC 4303 section 2: SPI, sequence number."""
-        self.parsed.spi, self.parsed.esp_seq = unpack_from(">II", self.frame, at)
+        self.headers.spi, self.headers.esp_seq = unpack_from(">II", self.frame, at)
 
     # In UDP
 
@@ -556,6 +654,51 @@ class _Walk:
         self.pos += 12
         parsed.payload_offset = self.pos
         self.done()
+
+    def _vxlan(self) -> None:
+        """RFC 7348 section 5: flags, 24 reserved bits, VNI, 8 reserved bits. The I flag says that the VNI is valid."""
+        self.begin()
+        if self.parsed.udp_length < 8 + 8:
+            raise _Failed(Code.TUNNEL_TRUNCATED)
+        self.ask(8, Code.TUNNEL_TRUNCATED)
+        flags, vni = unpack_from(">B3xI", self.frame, self.pos)
+        if not flags & 0x08:
+            raise _Failed(Code.BAD_TUNNEL)
+        self._set_tunnel(TunnelKind.VXLAN, flags, vni >> 8, 8)
+        self._ethernet()
+        self._network()
+
+    def _geneve(self) -> None:
+        """RFC 8926 section 3.4: version and length of the options in 4 bytes, flags, protocol type, VNI, 8 reserved
+        bits, options."""
+        self.begin()
+        parsed = self.parsed
+        if parsed.udp_length < 8 + 8:
+            raise _Failed(Code.TUNNEL_TRUNCATED)
+        self.ask(8, Code.TUNNEL_TRUNCATED)
+        version_length, flags, protocol_type, vni = unpack_from(">BBHI", self.frame, self.pos)
+        size = 8 + (version_length & 0x3F) * 4
+        if version_length >> 6:
+            raise _Failed(Code.BAD_TUNNEL)
+        if parsed.udp_length < 8 + size:
+            raise _Failed(Code.TUNNEL_TRUNCATED)
+        self.ask(size, Code.TUNNEL_TRUNCATED)
+        self._set_tunnel(TunnelKind.GENEVE, flags, vni >> 8, size)
+        if protocol_type == EtherType.TRANSPARENT_ETHERNET:
+            self._ethernet()
+        else:
+            self.headers.ethertype = protocol_type
+        self._network()
+
+    def _set_tunnel(self, kind: TunnelKind, flags: int, vni: int, size: int) -> None:
+        """The tunnel's header is read. What follows are the headers inside, and they end with the tunnel."""
+        parsed = self.parsed
+        parsed.tunnel_kind, parsed.tunnel_flags, parsed.vni = int(kind), flags, vni
+        self.pos += size
+        parsed.payload_offset = self.pos
+        self.done()
+        self.end = min(self.end, parsed.l4_offset + parsed.udp_length)
+        self.headers = Parsed()
 
     def _nat_traversal(self, payload: int) -> None:
         """RFC 3948 section 2: 2.1 ESP in UDP, 2.2 IKE behind the non-ESP marker, 2.3 keepalive."""

@@ -2,8 +2,8 @@
 
 The walk is that of ``ParserModel``, in the same order, with arrays of frame indices in place of one frame: a layer
 takes the frames whose chain leads to it, asks for their bytes, fails some and sets the fields of the rest. Frames are
-walked some thousands at a time, so that what a layer touches stays in the cache. Section numbers stand in
-models/parser.py.
+walked some thousands at a time, so that what a layer touches stays in the cache. In a tunnel the layers find other
+arrays under the same names. Section numbers stand in models/parser.py.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ from models.frames import BEAT_BYTES, Batch, Int64, UInt8
 from models.meta import FIELDS, Code
 from models.parser import (
     EXTENSION_BIT,
+    GENEVE_PORT,
+    INNER_FIELDS,
     MOST_EXTENSIONS,
     NATT_PORT,
     ROCE_PORT,
+    VXLAN_PORT,
     ChecksumVerdict,
     EtherType,
     L3Kind,
@@ -28,16 +31,19 @@ from models.parser import (
     NatT,
     ParserModel,
     Protocol,
+    TunnelKind,
     last_turn,
 )
 
-__all__ = ["MOST_LAYERS", "parse_batch"]
+__all__ = ["MOST_INNER_LAYERS", "MOST_LAYERS", "parse_batch"]
 
 Columns: TypeAlias = dict[str, NDArray[Any]]
 Bools: TypeAlias = NDArray[np.bool_]
 
 MOST_LAYERS = 2 + MOST_EXTENSIONS + 2
-"""Ethernet, IP, extension headers, L4 or one extension header too many, BTH or NAT-T."""
+"""Ethernet, IP, extension headers, L4 or one extension header too many, BTH, NAT-T or a tunnel's header."""
+MOST_INNER_LAYERS = 2 + MOST_EXTENSIONS + 1
+"""In a tunnel: Ethernet, IP, extension headers, L4 or one extension header too many."""
 
 _CHUNK_FRAMES = 16384
 _CHUNK_BYTES = 1 << 24
@@ -46,26 +52,26 @@ _MARGIN = 64
 _UNBOUNDED = 1 << 30
 
 
-def parse_batch(batch: Batch, parse_bytes: int = 128, drop: int = 0) -> Columns:
-    """``ParserModel(parse_bytes, drop).parse(frame, bad)`` of every frame, with ``batch.bad``.
+def parse_batch(batch: Batch, parse_bytes: int = 128, drop: int = 0, tunnel: bool = False) -> Columns:
+    """``ParserModel(parse_bytes, drop, tunnel).parse(frame, bad)`` of every frame, with ``batch.bad``.
 
     By name, n entries each: the parser's fields of models/meta.py as the smallest unsigned type that holds them, the
-    two addresses as uint64[n, 2] (high half, low half); ``code`` uint8, ``user`` uint16, ``segments_left`` bool,
-    ``layers`` int16[n, MOST_LAYERS] (-1 behind the last layer), ``latency_cycles`` int64. ValueError: a frame without
-    a byte, or what ParserModel refuses.
+    addresses of IP as uint64[n, 2] (high half, low half); ``code`` uint8, ``user`` uint16, ``segments_left`` bool,
+    ``layers`` int16[n, MOST_LAYERS], with ``tunnel`` MOST_INNER_LAYERS more (-1 behind the last layer),
+    ``latency_cycles`` int64. ValueError: a frame without a byte, or what ParserModel refuses.
     """
-    model = ParserModel(parse_bytes, drop)
+    model = ParserModel(parse_bytes, drop, tunnel)
     n = len(batch)
     if n and not batch.lengths.min():
         raise ValueError(f"frame {int(np.argmin(batch.lengths))}: a frame has at least one byte")
-    columns = _columns(n)
+    columns = _columns(n, MOST_LAYERS + MOST_INNER_LAYERS * tunnel)
     for first, last in _chunks(batch.offset):
         part = {name: column[first:last] for name, column in columns.items()}
-        _Walk(part, batch, first, last, model.parse_bytes).run(batch.bad[first:last], model.drop)
+        _Walk(part, batch, first, last, model).run(batch.bad[first:last])
     return columns
 
 
-def _columns(n: int) -> Columns:
+def _columns(n: int, most_layers: int) -> Columns:
     columns: Columns = {}
     for field in FIELDS:
         if field.writer != "parser":
@@ -77,7 +83,7 @@ def _columns(n: int) -> Columns:
     columns["segments_left"] = np.zeros(n, np.bool_)
     columns["code"] = np.zeros(n, np.uint8)
     columns["user"] = np.zeros(n, np.uint16)
-    columns["layers"] = np.full((n, MOST_LAYERS), -1, np.int16)
+    columns["layers"] = np.full((n, most_layers), -1, np.int16)
     columns["latency_cycles"] = np.zeros(n, np.int64)
     return columns
 
@@ -97,10 +103,17 @@ class _Walk:
     """Some frames' way through the header chain. All arrays have an entry a frame; a layer's methods take the indices
     of the frames that reach it."""
 
-    def __init__(self, columns: Columns, batch: Batch, first: int, last: int, parse_bytes: int) -> None:
+    def __init__(self, columns: Columns, batch: Batch, first: int, last: int, model: ParserModel) -> None:
         n = last - first
-        self.columns = columns
-        self.parse_bytes = parse_bytes
+        self.model = model
+        self.columns: Columns = columns | {"addresses": np.zeros(n, np.int64)}
+        """The arrays that layers set, by the names that layers use: in a tunnel others than outside. ``addresses`` is
+        the sum of the 16-bit words of both IP addresses, for the pseudo-header."""
+        self.inside = False
+        """The layers in hand are in a tunnel."""
+        self.whole: Bools = np.ones(n, np.bool_)
+        """The tunnel's packet is no piece of one: all that is in the tunnel is there."""
+        parse_bytes = model.parse_bytes
         self.last_turn = last_turn(parse_bytes)
         low = int(batch.offset[first]) & ~1
         high = int(batch.offset[last])
@@ -114,13 +127,13 @@ class _Walk:
         self.end: Int64 = np.full(n, _UNBOUNDED, np.int64)
         self.count: Int64 = np.zeros(n, np.int64)
         self.time: Int64 = np.zeros(n, np.int64)
-        self.addresses: Int64 = np.zeros(n, np.int64)
-        """Sum of the 16-bit words of both addresses, for the pseudo-header."""
 
-    def run(self, bad: UInt8, drop: int) -> None:
+    def run(self, bad: UInt8) -> None:
         """From the frames' first bytes to ``tuser`` and the time."""
-        self._chain()
-        columns = self.columns
+        in_udp = self._network(self._ethernet(np.arange(len(self.start))))
+        if self.model.tunnel:
+            self._tunnels(in_udp)
+        columns, drop = self.columns, self.model.drop
         code = columns["code"]
         code[:] = columns["parse_code"]
         l3_end = columns["l3_offset"].astype(np.int64) + columns["l3_length"]
@@ -151,7 +164,7 @@ class _Walk:
         """Ask for bytes ``pos .. pos+n-1``; which frames have room. The others fail."""
         end = self.pos[index] + n
         beyond = end > self.end[index]
-        deep = ~beyond & (end > self.parse_bytes)
+        deep = ~beyond & (end > self.model.parse_bytes)
         short = ~beyond & ~deep & (end > self.length[index])
         room: Bools = ~(beyond | deep | short)
         got = index[room]
@@ -182,15 +195,17 @@ class _Walk:
         in_time: Int64 = index[~late]
         return in_time
 
-    def _chain(self) -> None:
-        index = self._ethernet(np.arange(len(self.start)))
+    def _network(self, index: Int64) -> Int64:
+        """What the EtherType leads to, and all that follows; the frames with something in UDP that may be a tunnel."""
         ethertype = self.get("ethertype", index)
-        self._mac_control(index[ethertype == EtherType.MAC_CONTROL])
+        if not self.inside:
+            self._mac_control(index[ethertype == EtherType.MAC_CONTROL])
         index = np.concatenate(
             [self._ipv4(index[ethertype == EtherType.IPV4]), self._ipv6(index[ethertype == EtherType.IPV6])]
         )
-        self.end[index] = self.get("l3_offset", index) + self.get("l3_length", index)
-        self._layer4(self._extensions(index))
+        l3_end = self.get("l3_offset", index) + self.get("l3_length", index)
+        self.end[index] = np.minimum(self.end[index], l3_end)
+        return self._layer4(self._extensions(index))
 
     # Link layer
 
@@ -228,7 +243,7 @@ class _Walk:
             vlan1_ad=service[1][whole],
         )
         self.done(index)
-        self.pos[index] = size
+        self.pos[index] += size
         return index
 
     def _mac_control(self, index: Int64) -> None:
@@ -249,6 +264,12 @@ class _Walk:
                 left &= ~refused
         return left
 
+    def _beyond_end(self, index: Int64, length: Int64) -> Bools:
+        """Of which frames the packet or datagram is longer than what carries it, which is no piece as far as the layers
+        outside a tunnel tell. For IP outside there is no bound."""
+        beyond: Bools = self.whole[index] & (self.pos[index] + length > self.end[index])
+        return beyond
+
     def _ipv4(self, index: Int64) -> Int64:
         index = self.begin(index)
         index = index[self.ask(index, 20, Code.L3_TRUNCATED)]
@@ -259,7 +280,7 @@ class _Walk:
             index,
             (raw[:, 0] >> 4 != 4, Code.BAD_IP_VERSION),
             (size < 20, Code.BAD_IHL),
-            (total_length < size, Code.BAD_L3_LENGTH),
+            ((total_length < size) | self._beyond_end(index, total_length), Code.BAD_L3_LENGTH),
         )
         index, raw, size, total_length = index[left], raw[left], size[left], total_length[left]
         room = self.ask(index, size, Code.L3_TRUNCATED)
@@ -288,7 +309,7 @@ class _Walk:
         )
         self.columns["ip_src"][index, 1] = _number(raw, 12, 4)
         self.columns["ip_dst"][index, 1] = _number(raw, 16, 4)
-        self.addresses[index] = _words(raw[:, 12:]).sum(axis=1)
+        self.columns["addresses"][index] = _words(raw[:, 12:]).sum(axis=1)
         self.done(index)
         self.pos[index] += size
         return index
@@ -297,14 +318,19 @@ class _Walk:
         index = self.begin(index)
         index = index[self.ask(index, 40, Code.L3_TRUNCATED)]
         raw = self.read(index, 40)
-        left = self._refuse(index, (raw[:, 0] >> 4 != 6, Code.BAD_IP_VERSION))
-        index, raw = index[left], raw[left]
+        length = 40 + _number(raw, 4, 2)
+        left = self._refuse(
+            index,
+            (raw[:, 0] >> 4 != 6, Code.BAD_IP_VERSION),
+            (self._beyond_end(index, length), Code.BAD_L3_LENGTH),
+        )
+        index, raw, length = index[left], raw[left], length[left]
         first = _number(raw, 0, 4)
         self.set(
             index,
             l3_kind=int(L3Kind.IPV6),
             l3_offset=self.pos[index],
-            l3_length=40 + _number(raw, 4, 2),
+            l3_length=length,
             ip_src=_halves(raw[:, 8:24]),
             ip_dst=_halves(raw[:, 24:40]),
             dscp=first >> 22 & 0x3F,
@@ -312,7 +338,7 @@ class _Walk:
             ttl=raw[:, 7],
             protocol=raw[:, 6],
         )
-        self.addresses[index] = _words(raw[:, 8:]).sum(axis=1)
+        self.columns["addresses"][index] = _words(raw[:, 8:]).sum(axis=1)
         self.done(index)
         self.pos[index] += 40
         return index
@@ -358,16 +384,18 @@ class _Walk:
 
     # Transport
 
-    def _layer4(self, index: Int64) -> None:
+    def _layer4(self, index: Int64) -> Int64:
+        """The frames whose UDP leads to a tunnel."""
         protocol, kind = self.columns["protocol"][index], self.columns["l3_kind"][index]
         self._tcp(index[protocol == Protocol.TCP])
-        self._udp(index[protocol == Protocol.UDP])
+        tunnels = self._udp(index[protocol == Protocol.UDP])
         self._icmp(index[(protocol == Protocol.ICMP) & (kind == L3Kind.IPV4)], L4Kind.ICMP)
         self._icmp(index[(protocol == Protocol.ICMPV6) & (kind == L3Kind.IPV6)], L4Kind.ICMPV6)
         esp = self.begin(index[protocol == Protocol.ESP])
         esp = esp[self.ask(esp, 8, Code.L4_TRUNCATED)]
         self._esp(esp, self.read(esp, 8))
         self._set_layer4(esp, L4Kind.ESP, 8)
+        return tunnels
 
     def _set_layer4(self, index: Int64, kind: L4Kind, size: Int64 | int) -> None:
         self.set(index, l4_kind=int(kind), l4_offset=self.pos[index])
@@ -392,21 +420,26 @@ class _Walk:
         )
         self._set_layer4(index, L4Kind.TCP, size)
 
-    def _udp(self, index: Int64) -> None:
+    def _udp(self, index: Int64) -> Int64:
+        """The frames whose chain leads to a tunnel: none in a tunnel."""
         index = self.begin(index)
         index = index[self.ask(index, 8, Code.L4_TRUNCATED)]
         raw = self.read(index, 8)
         length = _number(raw, 4, 2)
-        beyond = (self.columns["fragment"][index] == 0) & (self.pos[index] + length > self.end[index])
+        beyond = (self.columns["fragment"][index] == 0) & self._beyond_end(index, length)
         left = self._refuse(index, ((length < 8) | beyond, Code.BAD_UDP_LENGTH))
         index, raw, length = index[left], raw[left], length[left]
         src_port, dst_port = _number(raw, 0, 2), _number(raw, 2, 2)
         self.set(index, src_port=src_port, dst_port=dst_port, udp_length=length)
         self._set_layer4(index, L4Kind.UDP, 8)
+        if self.inside:
+            return index[:0]
         roce = dst_port == ROCE_PORT
         self._bth(index[roce])
-        natt = ~roce & ((src_port == NATT_PORT) | (dst_port == NATT_PORT))
+        tunnel: Bools = self.model.tunnel & ((dst_port == VXLAN_PORT) | (dst_port == GENEVE_PORT))
+        natt = ~roce & ~tunnel & ((src_port == NATT_PORT) | (dst_port == NATT_PORT))
         self._nat_traversal(index[natt])
+        return index[tunnel]
 
     def _icmp(self, index: Int64, kind: L4Kind) -> None:
         index = self.begin(index)
@@ -441,6 +474,61 @@ class _Walk:
             payload_offset=self.pos[index],
         )
         self.done(index)
+
+    def _tunnels(self, index: Int64) -> None:
+        """The tunnels' own headers, then the headers inside, which set the arrays of their ``inner_`` names."""
+        port = self.get("dst_port", index)
+        vxlan = self._vxlan(index[port == VXLAN_PORT])
+        bridged, routed = self._geneve(index[port == GENEVE_PORT])
+        outside = self.columns
+        apart = {name: np.zeros_like(outside[name]) for name in ("addresses", "segments_left")}
+        self.whole = outside["fragment"] == 0
+        self.columns = outside | {name: outside[inner] for name, inner in INNER_FIELDS.items()} | apart
+        self.inside = True
+        self._network(np.concatenate([self._ethernet(np.concatenate([vxlan, bridged])), routed]))
+        self.columns = outside
+
+    def _vxlan(self, index: Int64) -> Int64:
+        """The frames that lead on, to Ethernet."""
+        index = self._ask_tunnel(index)
+        raw = self.read(index, 8)
+        left = self._refuse(index, (raw[:, 0] & 0x08 == 0, Code.BAD_TUNNEL))
+        index, raw = index[left], raw[left]
+        self._set_tunnel(index, TunnelKind.VXLAN, raw[:, 0], _number(raw, 4, 3), 8)
+        return index
+
+    def _geneve(self, index: Int64) -> tuple[Int64, Int64]:
+        """The frames with Ethernet inside, and those with another protocol."""
+        index = self._ask_tunnel(index)
+        raw = self.read(index, 8)
+        size = 8 + (raw[:, 0] & 0x3F).astype(np.int64) * 4
+        left = self._refuse(
+            index,
+            (raw[:, 0] >> 6 != 0, Code.BAD_TUNNEL),
+            (self.get("udp_length", index) < 8 + size, Code.TUNNEL_TRUNCATED),
+        )
+        index, raw, size = index[left], raw[left], size[left]
+        room = self.ask(index, size, Code.TUNNEL_TRUNCATED)
+        index, raw, size = index[room], raw[room], size[room]
+        self._set_tunnel(index, TunnelKind.GENEVE, raw[:, 1], _number(raw, 4, 3), size)
+        protocol_type = _number(raw, 2, 2)
+        ethernet = protocol_type == EtherType.TRANSPARENT_ETHERNET
+        self.set(index[~ethernet], inner_ethertype=protocol_type[~ethernet])
+        return index[ethernet], index[~ethernet]
+
+    def _ask_tunnel(self, index: Int64) -> Int64:
+        """The frames that have the fixed 8 bytes of a tunnel's header."""
+        index = self.begin(index)
+        index = index[self._refuse(index, (self.columns["udp_length"][index] < 8 + 8, Code.TUNNEL_TRUNCATED))]
+        whole: Int64 = index[self.ask(index, 8, Code.TUNNEL_TRUNCATED)]
+        return whole
+
+    def _set_tunnel(self, index: Int64, kind: TunnelKind, flags: UInt8, vni: Int64, size: Int64 | int) -> None:
+        self.pos[index] += size
+        self.set(index, tunnel_kind=int(kind), tunnel_flags=flags, vni=vni, payload_offset=self.pos[index])
+        self.done(index)
+        tunnel_end = self.get("l4_offset", index) + self.get("udp_length", index)
+        self.end[index] = np.minimum(self.end[index], tunnel_end)
 
     def _nat_traversal(self, index: Int64) -> None:
         index = self.begin(index)
@@ -486,7 +574,7 @@ class _Walk:
         verdict[index[unknown]] = int(ChecksumVerdict.UNKNOWN)
         index, at, length = index[~unknown], at[~unknown], length[~unknown]
         start = self.start[index] + at
-        pseudo_header = self.addresses[index] + length + columns["protocol"][index]
+        pseudo_header = columns["addresses"][index] + length + columns["protocol"][index]
         verdict[index] = _verdict(pseudo_header + _range_sums(self.data, start, start + length))
         return verdict
 

@@ -125,6 +125,12 @@ PORT = RegisterMap("port", 0x100000, (
     Register("parser_rx.l3_beyond_frame", 0x200e0, 64, (
         Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
     ), "Frames that end before their IP packet does (code 44)."),
+    Register("parser_rx.tunnel_truncated", 0x200e8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within the VXLAN or GENEVE header (code 45)."),
+    Register("parser_rx.bad_tunnel", 0x200f0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "VXLAN without a valid VNI, GENEVE of an unknown version (code 46)."),
     Register("parser_tx.id", 0x24000, 32, (
         Field("block", 0, 8, Access.RO, 0x2, False, "Block number: 2 is parser."),
         Field("version", 8, 8, Access.RO, 0x1, False, "Version of the block."),
@@ -175,6 +181,12 @@ PORT = RegisterMap("port", 0x100000, (
     Register("parser_tx.l3_beyond_frame", 0x240e0, 64, (
         Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
     ), "Frames that end before their IP packet does (code 44)."),
+    Register("parser_tx.tunnel_truncated", 0x240e8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within the VXLAN or GENEVE header (code 45)."),
+    Register("parser_tx.bad_tunnel", 0x240f0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "VXLAN without a valid VNI, GENEVE of an unknown version (code 46)."),
     Register("parser_inner.id", 0x28000, 32, (
         Field("block", 0, 8, Access.RO, 0x2, False, "Number of the block that belongs here."),
         Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),

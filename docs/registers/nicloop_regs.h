@@ -298,6 +298,18 @@ typedef struct __attribute__ ((__packed__)) {
 #define PORT__PARSER_RX__L3_BEYOND_FRAME__COUNT_bw 64
 #define PORT__PARSER_RX__L3_BEYOND_FRAME__COUNT_reset 0x0
 
+// reg - port.parser_rx.tunnel_truncated
+#define PORT__PARSER_RX__TUNNEL_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_RX__TUNNEL_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_RX__TUNNEL_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_RX__TUNNEL_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_rx.bad_tunnel
+#define PORT__PARSER_RX__BAD_TUNNEL__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_RX__BAD_TUNNEL__COUNT_bp 0
+#define PORT__PARSER_RX__BAD_TUNNEL__COUNT_bw 64
+#define PORT__PARSER_RX__BAD_TUNNEL__COUNT_reset 0x0
+
 // addrmap - port.parser_rx
 typedef struct __attribute__ ((__packed__)) {
     uint32_t id;
@@ -318,6 +330,8 @@ typedef struct __attribute__ ((__packed__)) {
     uint64_t bth_truncated;
     uint64_t esp_truncated;
     uint64_t l3_beyond_frame;
+    uint64_t tunnel_truncated;
+    uint64_t bad_tunnel;
 } port__parser_rx_t;
 
 // reg - port.parser_tx.id
@@ -424,6 +438,18 @@ typedef struct __attribute__ ((__packed__)) {
 #define PORT__PARSER_TX__L3_BEYOND_FRAME__COUNT_bw 64
 #define PORT__PARSER_TX__L3_BEYOND_FRAME__COUNT_reset 0x0
 
+// reg - port.parser_tx.tunnel_truncated
+#define PORT__PARSER_TX__TUNNEL_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_TX__TUNNEL_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_TX__TUNNEL_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_TX__TUNNEL_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_tx.bad_tunnel
+#define PORT__PARSER_TX__BAD_TUNNEL__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_TX__BAD_TUNNEL__COUNT_bp 0
+#define PORT__PARSER_TX__BAD_TUNNEL__COUNT_bw 64
+#define PORT__PARSER_TX__BAD_TUNNEL__COUNT_reset 0x0
+
 // addrmap - port.parser_tx
 typedef struct __attribute__ ((__packed__)) {
     uint32_t id;
@@ -444,6 +470,8 @@ typedef struct __attribute__ ((__packed__)) {
     uint64_t bth_truncated;
     uint64_t esp_truncated;
     uint64_t l3_beyond_frame;
+    uint64_t tunnel_truncated;
+    uint64_t bad_tunnel;
 } port__parser_tx_t;
 
 // reg - port.parser_inner.id
@@ -707,9 +735,9 @@ typedef struct __attribute__ ((__packed__)) {
     port__mac_tx_t mac_tx;
     uint8_t RESERVED_14004_1ffff[0xbffc];
     port__parser_rx_t parser_rx;
-    uint8_t RESERVED_200e8_23fff[0x3f18];
+    uint8_t RESERVED_200f8_23fff[0x3f08];
     port__parser_tx_t parser_tx;
-    uint8_t RESERVED_240e8_27fff[0x3f18];
+    uint8_t RESERVED_240f8_27fff[0x3f08];
     port__parser_inner_t parser_inner;
     uint8_t RESERVED_28004_2ffff[0x7ffc];
     port__acl_rx_t acl_rx;

@@ -1,7 +1,7 @@
 // Generated from models/meta.py by `make generate`: do not edit.
 `ifndef NICLOOP_META_VH
 `define NICLOOP_META_VH
-`define META_W 864
+`define META_W 1440
 // sequence number of the frame at its port and direction; writer: nic_ingress
 `define MF_SEQ 15:0
 `define MF_SEQ_LSB 0
@@ -158,15 +158,15 @@
 `define MF_UDP_LENGTH 670:655
 `define MF_UDP_LENGTH_LSB 655
 `define MF_UDP_LENGTH_W 16
-// TCP reserved bits and flags, FIN lowest; writer: parser
+// TCP reserved bits and flags, FIN lowest; of the innermost L4; writer: parser
 `define MF_TCP_FLAGS 682:671
 `define MF_TCP_FLAGS_LSB 671
 `define MF_TCP_FLAGS_W 12
-// ICMP or ICMPv6 type; writer: parser
+// ICMP or ICMPv6 type; of the innermost L4; writer: parser
 `define MF_ICMP_TYPE 690:683
 `define MF_ICMP_TYPE_LSB 683
 `define MF_ICMP_TYPE_W 8
-// ICMP or ICMPv6 code; writer: parser
+// ICMP or ICMPv6 code; of the innermost L4; writer: parser
 `define MF_ICMP_CODE 698:691
 `define MF_ICMP_CODE_LSB 691
 `define MF_ICMP_CODE_W 8
@@ -174,11 +174,11 @@
 `define MF_NATT 700:699
 `define MF_NATT_LSB 699
 `define MF_NATT_W 2
-// ESP security parameters index; writer: parser
+// ESP security parameters index; of the innermost L4; writer: parser
 `define MF_SPI 732:701
 `define MF_SPI_LSB 701
 `define MF_SPI_W 32
-// ESP sequence number, low half; writer: parser
+// ESP sequence number, low half; of the innermost L4; writer: parser
 `define MF_ESP_SEQ 764:733
 `define MF_ESP_SEQ_LSB 733
 `define MF_ESP_SEQ_W 32
@@ -218,6 +218,134 @@
 `define MF_BTH_PSN 848:825
 `define MF_BTH_PSN_LSB 825
 `define MF_BTH_PSN_W 24
+// 0 none, 1 VXLAN (RFC 7348), 2 GENEVE (RFC 8926); writer: parser
+`define MF_TUNNEL_KIND 850:849
+`define MF_TUNNEL_KIND_LSB 849
+`define MF_TUNNEL_KIND_W 2
+// VXLAN byte 0 (I is bit 3), GENEVE byte 1 (O bit 7, C bit 6); writer: parser
+`define MF_TUNNEL_FLAGS 858:851
+`define MF_TUNNEL_FLAGS_LSB 851
+`define MF_TUNNEL_FLAGS_W 8
+// virtual network identifier; writer: parser
+`define MF_VNI 882:859
+`define MF_VNI_LSB 859
+`define MF_VNI_W 24
+// destination address in the tunnel; writer: parser
+`define MF_INNER_DST_MAC 930:883
+`define MF_INNER_DST_MAC_LSB 883
+`define MF_INNER_DST_MAC_W 48
+// source address in the tunnel; writer: parser
+`define MF_INNER_SRC_MAC 978:931
+`define MF_INNER_SRC_MAC_LSB 931
+`define MF_INNER_SRC_MAC_W 48
+// EtherType behind the tags in the tunnel, or GENEVE's protocol; writer: parser
+`define MF_INNER_ETHERTYPE 994:979
+`define MF_INNER_ETHERTYPE_LSB 979
+`define MF_INNER_ETHERTYPE_W 16
+// VLAN tags in the tunnel: 0, 1, 2; writer: parser
+`define MF_INNER_VLAN_COUNT 996:995
+`define MF_INNER_VLAN_COUNT_LSB 995
+`define MF_INNER_VLAN_COUNT_W 2
+// TCI of the outer tag in the tunnel; writer: parser
+`define MF_INNER_VLAN0 1012:997
+`define MF_INNER_VLAN0_LSB 997
+`define MF_INNER_VLAN0_W 16
+// TCI of the inner tag in the tunnel; writer: parser
+`define MF_INNER_VLAN1 1028:1013
+`define MF_INNER_VLAN1_LSB 1013
+`define MF_INNER_VLAN1_W 16
+// the outer tag in the tunnel is an 802.1ad service tag; writer: parser
+`define MF_INNER_VLAN0_AD 1029:1029
+`define MF_INNER_VLAN0_AD_LSB 1029
+`define MF_INNER_VLAN0_AD_W 1
+// the inner tag in the tunnel is an 802.1ad service tag; writer: parser
+`define MF_INNER_VLAN1_AD 1030:1030
+`define MF_INNER_VLAN1_AD_LSB 1030
+`define MF_INNER_VLAN1_AD_W 1
+// 0 none, 1 IPv4, 2 IPv6 in the tunnel; writer: parser
+`define MF_INNER_L3_KIND 1032:1031
+`define MF_INNER_L3_KIND_LSB 1031
+`define MF_INNER_L3_KIND_W 2
+// first byte of the IP header in the tunnel, from the frame's start; writer: parser
+`define MF_INNER_L3_OFFSET 1040:1033
+`define MF_INNER_L3_OFFSET_LSB 1033
+`define MF_INNER_L3_OFFSET_W 8
+// bytes of the IP packet in the tunnel by its own length field; writer: parser
+`define MF_INNER_L3_LENGTH 1057:1041
+`define MF_INNER_L3_LENGTH_LSB 1041
+`define MF_INNER_L3_LENGTH_W 17
+// source address in the tunnel; IPv4 in the low 32 bits; writer: parser
+`define MF_INNER_IP_SRC 1185:1058
+`define MF_INNER_IP_SRC_LSB 1058
+`define MF_INNER_IP_SRC_W 128
+// destination address in the tunnel; IPv4 in the low 32 bits; writer: parser
+`define MF_INNER_IP_DST 1313:1186
+`define MF_INNER_IP_DST_LSB 1186
+`define MF_INNER_IP_DST_W 128
+// DSCP in the tunnel; writer: parser
+`define MF_INNER_DSCP 1319:1314
+`define MF_INNER_DSCP_LSB 1314
+`define MF_INNER_DSCP_W 6
+// ECN in the tunnel; writer: parser
+`define MF_INNER_ECN 1321:1320
+`define MF_INNER_ECN_LSB 1320
+`define MF_INNER_ECN_W 2
+// time to live, hop limit in the tunnel; writer: parser
+`define MF_INNER_TTL 1329:1322
+`define MF_INNER_TTL_LSB 1322
+`define MF_INNER_TTL_W 8
+// last protocol or next-header value that was read in the tunnel; writer: parser
+`define MF_INNER_PROTOCOL 1337:1330
+`define MF_INNER_PROTOCOL_LSB 1330
+`define MF_INNER_PROTOCOL_W 8
+// IPv4 header checksum in the tunnel: 0 none, 1 good, 2 bad; writer: parser
+`define MF_INNER_IP_CHECKSUM 1339:1338
+`define MF_INNER_IP_CHECKSUM_LSB 1338
+`define MF_INNER_IP_CHECKSUM_W 2
+// the IPv4 header in the tunnel has options; writer: parser
+`define MF_INNER_IP_OPTIONS 1340:1340
+`define MF_INNER_IP_OPTIONS_LSB 1340
+`define MF_INNER_IP_OPTIONS_W 1
+// extension headers in the tunnel, as in ext_mask; writer: parser
+`define MF_INNER_EXT_MASK 1345:1341
+`define MF_INNER_EXT_MASK_LSB 1341
+`define MF_INNER_EXT_MASK_W 5
+// the packet in the tunnel is part of a fragmented one; writer: parser
+`define MF_INNER_FRAGMENT 1346:1346
+`define MF_INNER_FRAGMENT_LSB 1346
+`define MF_INNER_FRAGMENT_W 1
+// MF in the tunnel; writer: parser
+`define MF_INNER_MORE_FRAGMENTS 1347:1347
+`define MF_INNER_MORE_FRAGMENTS_LSB 1347
+`define MF_INNER_MORE_FRAGMENTS_W 1
+// DF in the tunnel; writer: parser
+`define MF_INNER_DONT_FRAGMENT 1348:1348
+`define MF_INNER_DONT_FRAGMENT_LSB 1348
+`define MF_INNER_DONT_FRAGMENT_W 1
+// fragment offset in the tunnel in units of 8 bytes; writer: parser
+`define MF_INNER_FRAG_OFFSET 1361:1349
+`define MF_INNER_FRAG_OFFSET_LSB 1349
+`define MF_INNER_FRAG_OFFSET_W 13
+// 0 none, 1 TCP, 2 UDP, 3 ICMP, 4 ICMPv6, 5 ESP in the tunnel; writer: parser
+`define MF_INNER_L4_KIND 1364:1362
+`define MF_INNER_L4_KIND_LSB 1362
+`define MF_INNER_L4_KIND_W 3
+// first byte of the L4 header in the tunnel, from the frame's start; writer: parser
+`define MF_INNER_L4_OFFSET 1372:1365
+`define MF_INNER_L4_OFFSET_LSB 1365
+`define MF_INNER_L4_OFFSET_W 8
+// source port in the tunnel; writer: parser
+`define MF_INNER_SRC_PORT 1388:1373
+`define MF_INNER_SRC_PORT_LSB 1373
+`define MF_INNER_SRC_PORT_W 16
+// destination port in the tunnel; writer: parser
+`define MF_INNER_DST_PORT 1404:1389
+`define MF_INNER_DST_PORT_LSB 1389
+`define MF_INNER_DST_PORT_W 16
+// UDP length field in the tunnel; writer: parser
+`define MF_INNER_UDP_LENGTH 1420:1405
+`define MF_INNER_UDP_LENGTH_LSB 1405
+`define MF_INNER_UDP_LENGTH_W 16
 `define CODE_NONE 8'd0
 `define CODE_DELIVERED 8'd1
 `define CODE_CONSUMED 8'd2
@@ -239,4 +367,6 @@
 `define CODE_BTH_TRUNCATED 8'd42
 `define CODE_ESP_TRUNCATED 8'd43
 `define CODE_L3_BEYOND_FRAME 8'd44
+`define CODE_TUNNEL_TRUNCATED 8'd45
+`define CODE_BAD_TUNNEL 8'd46
 `endif

@@ -110,19 +110,19 @@ always @* begin
     end
 end
 
-// Metadata.
-reg [`META_W-1:0] stage_meta;
+// Metadata: only what this block writes goes through the register; the rest of the word is 0 until its writers come.
+localparam OWN_W = `MF_SEQ_W + `MF_TCLASS_W + `MF_QUEUE_W + `MF_TIMESTAMP_W;
+wire [OWN_W-1:0] own_meta;
+reg [`META_W-1:0] out_meta;
 
 always @* begin
-    stage_meta = {`META_W{1'b0}};
-    stage_meta[`MF_SEQ] = seq_reg;
-    stage_meta[`MF_PORT] = PORT_ID;
-    stage_meta[`MF_DIRECTION] = DIRECTION;
-    stage_meta[`MF_TCLASS] = s_axis_meta[`MF_TCLASS];
-    stage_meta[`MF_QUEUE] = s_axis_meta[`MF_QUEUE];
-    stage_meta[`MF_TIMESTAMP] = now;
+    out_meta = {`META_W{1'b0}};
+    out_meta[`MF_PORT] = PORT_ID;
+    out_meta[`MF_DIRECTION] = DIRECTION;
+    {out_meta[`MF_SEQ], out_meta[`MF_TCLASS], out_meta[`MF_QUEUE], out_meta[`MF_TIMESTAMP]} = own_meta;
 end
 
+assign m_axis_meta = out_meta;
 assign entry_valid = take && first_reg;
 assign entry_seq = seq_reg;
 assign count_frame = count_frame_reg;
@@ -166,7 +166,7 @@ nic_beat_bytes beat_bytes_inst (
 );
 
 axis_register #(
-    .META_W(`META_W)
+    .META_W(OWN_W)
 ) register_inst (
     .clk(clk),
     .rst(rst),
@@ -176,14 +176,14 @@ axis_register #(
     .s_axis_tready(stage_ready),
     .s_axis_tlast(stage_last),
     .s_axis_tuser(stage_user),
-    .s_axis_meta(stage_meta),
+    .s_axis_meta({seq_reg, s_axis_meta[`MF_TCLASS], s_axis_meta[`MF_QUEUE], now}),
     .m_axis_tdata(m_axis_tdata),
     .m_axis_tkeep(m_axis_tkeep),
     .m_axis_tvalid(m_axis_tvalid),
     .m_axis_tready(m_axis_tready),
     .m_axis_tlast(m_axis_tlast),
     .m_axis_tuser(m_axis_tuser),
-    .m_axis_meta(m_axis_meta)
+    .m_axis_meta(own_meta)
 );
 
 endmodule

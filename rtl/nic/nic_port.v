@@ -14,7 +14,7 @@
 // beats, so that one frame takes four cycles.
 //
 // Parameters: PORT_ID; RX_BUFFER_BEATS, TX_BUFFER_BEATS, BUFFER_FRAMES, powers of two: what rx_buffer and tx_sched hold;
-// PARSER_EN to ROCE_EN, 0 leaves a block out.
+// PARSER_EN to ROCE_EN, 0 leaves a block out; PARSE_BYTES, TUNNEL_EN: what both parsers read (docs/parser.md).
 
 `resetall
 `timescale 1ns / 1ps
@@ -28,6 +28,8 @@ module nic_port #(
     parameter TX_BUFFER_BEATS = 2048,
     parameter BUFFER_FRAMES = 256,
     parameter PARSER_EN = 1,
+    parameter PARSE_BYTES = 128,
+    parameter TUNNEL_EN = 0,
     parameter ACL_EN = 1,
     parameter FLOW_EN = 1,
     parameter IPSEC_EN = 1,
@@ -161,6 +163,9 @@ localparam [1:0] FLOW_STATE = FLOW_EN != 0 ? STATE_ABSENT : STATE_LEFT_OUT;
 localparam [1:0] IPSEC_STATE = IPSEC_EN != 0 ? STATE_ABSENT : STATE_LEFT_OUT;
 localparam [1:0] TLS_STATE = TLS_EN != 0 ? STATE_ABSENT : STATE_LEFT_OUT;
 localparam [1:0] ROCE_STATE = ROCE_EN != 0 ? STATE_ABSENT : STATE_LEFT_OUT;
+
+// What the join of host and roce carries of their metadata.
+localparam JOIN_META_W = `MF_TCLASS_W + `MF_QUEUE_W;
 
 // Sources of dispositions, in the order of the pipelines.
 localparam RX_DISP_MAC_RX = 0;
@@ -382,7 +387,9 @@ wire join_tvalid;
 wire join_tready;
 wire join_tlast;
 wire [9:0] join_tuser;
-wire [`META_W-1:0] join_meta;
+wire [`MF_TCLASS_W-1:0] join_tclass;
+wire [`MF_QUEUE_W-1:0] join_queue;
+reg [`META_W-1:0] join_meta;
 wire [127:0] ingress_tx_tdata;
 wire [15:0] ingress_tx_tkeep;
 wire ingress_tx_tvalid;
@@ -474,7 +481,10 @@ nic_ingress #(
 
 generate
     if (PARSER_EN != 0) begin : g_parser_rx
-        parser parser_rx_inst (
+        parser #(
+            .PARSE_BYTES(PARSE_BYTES),
+            .TUNNEL_EN(TUNNEL_EN)
+        ) parser_rx_inst (
             .clk(clk), .rst(rst),
             .s_axis_tdata(ingress_rx_tdata), .s_axis_tkeep(ingress_rx_tkeep), .s_axis_tvalid(ingress_rx_tvalid),
             .s_axis_tready(ingress_rx_tready), .s_axis_tlast(ingress_rx_tlast), .s_axis_tuser(ingress_rx_tuser),
@@ -697,19 +707,26 @@ nic_egress egress_rx_inst (
     .count_frame(rx_count_frame_out), .count_bytes(rx_count_bytes_out), .idle(egress_rx_idle)
 );
 
-// Transmit: the host first after reset, then turn by turn with what roce makes.
+// Transmit: the host first after reset, then turn by turn with what roce makes. Of their metadata, ingress takes these.
+
+always @* begin
+    join_meta = {`META_W{1'b0}};
+    join_meta[`MF_TCLASS] = join_tclass;
+    join_meta[`MF_QUEUE] = join_queue;
+end
 
 axis_arb_mux #(
-    .META_W(`META_W),
+    .META_W(JOIN_META_W),
     .N(2)
 ) join_inst (
     .clk(clk), .rst(rst),
     .s_axis_tdata({roce_gen_tdata, s_axis_host_tdata}), .s_axis_tkeep({roce_gen_tkeep, s_axis_host_tkeep}),
     .s_axis_tvalid({roce_gen_tvalid, s_axis_host_tvalid}), .s_axis_tready({roce_gen_tready, s_axis_host_tready}),
     .s_axis_tlast({roce_gen_tlast, s_axis_host_tlast}), .s_axis_tuser({roce_gen_tuser, s_axis_host_tuser}),
-    .s_axis_meta({roce_gen_meta, s_axis_host_meta}),
+    .s_axis_meta({roce_gen_meta[`MF_TCLASS], roce_gen_meta[`MF_QUEUE],
+                  s_axis_host_meta[`MF_TCLASS], s_axis_host_meta[`MF_QUEUE]}),
     .m_axis_tdata(join_tdata), .m_axis_tkeep(join_tkeep), .m_axis_tvalid(join_tvalid), .m_axis_tready(join_tready),
-    .m_axis_tlast(join_tlast), .m_axis_tuser(join_tuser), .m_axis_meta(join_meta)
+    .m_axis_tlast(join_tlast), .m_axis_tuser(join_tuser), .m_axis_meta({join_tclass, join_queue})
 );
 
 nic_ingress #(
@@ -729,7 +746,10 @@ nic_ingress #(
 
 generate
     if (PARSER_EN != 0) begin : g_parser_tx
-        parser parser_tx_inst (
+        parser #(
+            .PARSE_BYTES(PARSE_BYTES),
+            .TUNNEL_EN(TUNNEL_EN)
+        ) parser_tx_inst (
             .clk(clk), .rst(rst),
             .s_axis_tdata(ingress_tx_tdata), .s_axis_tkeep(ingress_tx_tkeep), .s_axis_tvalid(ingress_tx_tvalid),
             .s_axis_tready(ingress_tx_tready), .s_axis_tlast(ingress_tx_tlast), .s_axis_tuser(ingress_tx_tuser),
@@ -982,7 +1002,7 @@ assign frames_idle = slot_idle == {SLOTS{1'b1}} && !join_tvalid
                   && rx_account_idle && tx_account_idle;
 assign idle = frames_idle && axil_idle;
 
-wire unused_meta = &{1'b0, mac_tx_meta};
+wire unused_meta = &{1'b0, mac_tx_meta, s_axis_host_meta, roce_gen_meta};
 
 always @(posedge clk) begin
     ready_reg <= slot_ready == {SLOTS{1'b1}} && rx_account_ready && tx_account_ready;

@@ -1,17 +1,19 @@
 // Parser: a frame's headers become the metadata beside its first beat; the frame goes through unchanged, cut through.
 //
 // It reads Ethernet with two tags, IPv4, IPv6 and extension headers, TCP, UDP, ICMP, ESP, the BTH of RoCEv2 and ESP in
-// UDP within a frame's first PARSE_BYTES bytes, and checks the IPv4 and the L4 checksum. Layers, codes and clauses of
-// the standards: docs/parser.md. A malformed frame is marked bad or not by the register `drop`; none is dropped here.
+// UDP within a frame's first PARSE_BYTES bytes, with TUNNEL_EN 1 VXLAN and GENEVE and the headers inside, and checks the
+// IPv4 and the L4 checksum. Layers, codes and clauses of the standards: docs/parser.md. A malformed frame is marked bad or
+// not by the register `drop`; none is dropped here.
 //
 // Latency: t + 2, where t is the cycle (from the first beat's handshake) in which the last layer is read: a layer a
 // cycle, each in the cycle after its last byte has come; at most PARSE_BYTES/16 + 4. The last beat leaves two cycles
 // after it came, at the earliest. Throughput: a frame of B beats every max(B, 4) cycles.
 //
-// Two engines take frames in turn; beats wait in a FIFO until the engine whose turn it is has its record ready. The L4
-// checksum is summed as the beats leave.
+// Two engines (with tunnels three) take frames in turn; beats wait in a FIFO until the engine whose turn it is has its
+// record ready. The L4 checksum is summed as the beats leave.
 //
-// Parameters: PARSE_BYTES, a power of two, 64 to 256; FIFO_BEATS, a power of two, at least PARSE_BYTES/16 + 8.
+// Parameters: PARSE_BYTES, a power of two, 64 to 256; TUNNEL_EN, 1 reads tunnels, which needs PARSE_BYTES 256; FIFO_BEATS,
+// a power of two, at least PARSE_BYTES/16 + 8.
 
 `resetall
 `timescale 1ns / 1ps
@@ -21,6 +23,7 @@
 
 module parser #(
     parameter PARSE_BYTES = 128,
+    parameter TUNNEL_EN = 0,
     parameter FIFO_BEATS = 32
 ) (
     input  wire               clk,
@@ -72,15 +75,23 @@ module parser #(
             $display("parser: PARSE_BYTES must be 64, 128 or 256 (%m)");
             $finish;
         end
+        if (TUNNEL_EN != 0 && PARSE_BYTES != 256) begin
+            $display("parser: TUNNEL_EN needs PARSE_BYTES 256 (%m)");
+            $finish;
+        end
         if (FIFO_BEATS < PARSE_BYTES / 16 + 8 || FIFO_BEATS != 1 << $clog2(FIFO_BEATS)) begin
             $display("parser: FIFO_BEATS must be a power of two, at least PARSE_BYTES/16 + 8 (%m)");
             $finish;
         end
     end
 
+// A walk takes at most max(B, 4) + 4 cycles, in a tunnel two more; an engine has the time of ENGINES frames for it.
+localparam ENGINES = TUNNEL_EN != 0 ? 3 : 2;
+localparam [1:0] LAST_ENGINE = ENGINES - 1;
 // Records of an engine: a record waits for at most the longest latency, and a new frame comes every four cycles.
 localparam SLOTS = PARSE_BYTES > 128 ? 4 : 2;
 localparam BEAT_W = 128 + 16 + 1 + 8;
+localparam JUDGE_W = 7 + 2 + 17 + 2 + 32 + 8 + 17 + 17;
 
 localparam [7:0] L3_BEYOND_FRAME = `CODE_L3_BEYOND_FRAME;
 localparam [7:0] FIRST_CODE = `CODE_L2_TRUNCATED;
@@ -102,19 +113,22 @@ function [4:0] bytes_of(input [15:0] keep);
     };
 endfunction
 
+// Engines take turns.
+function [1:0] engine_after(input [1:0] engine_now);
+    engine_after = engine_now == LAST_ENGINE ? 2'd0 : engine_now + 2'd1;
+endfunction
+
 // Input: which engine has the frame.
 reg first_reg;
-reg engine_reg;
+reg [1:0] engine_reg;
 
 wire fifo_room;
-wire free_0;
-wire free_1;
-wire engine = first_reg ? !engine_reg : engine_reg;
-wire may_take = fifo_room && (!first_reg || (engine ? free_1 : free_0));
+wire [ENGINES-1:0] engine_free;
+wire [3:0] free = {{(4 - ENGINES){1'b0}}, engine_free};
+wire [1:0] engine = first_reg ? engine_after(engine_reg) : engine_reg;
+wire may_take = fifo_room && (!first_reg || free[engine]);
 wire take = s_axis_tvalid && s_axis_tready;
 wire [4:0] s_bytes = s_axis_tlast ? bytes_of(s_axis_tkeep) : 5'd16;
-wire take_0 = take && !engine;
-wire take_1 = take && engine;
 
 assign s_axis_tready = may_take && !rst;
 
@@ -126,33 +140,15 @@ always @(posedge clk) begin
 
     if (rst) begin
         first_reg <= 1'b1;
-        engine_reg <= 1'b1;
+        engine_reg <= LAST_ENGINE;
     end
 end
 
-// Records.
-wire waiting_0;
-wire take_record_0;
-wire [`META_W-1:0] meta_0;
-wire [6:0] code_0;
-wire [1:0] l3_kind_0;
-wire [16:0] l3_end_0;
-wire [1:0] sum_kind_0;
-wire [31:0] sum_addresses_0;
-wire [7:0] sum_start_0;
-wire [16:0] sum_end_0;
-wire [16:0] sum_init_0;
-wire waiting_1;
-wire take_record_1;
-wire [`META_W-1:0] meta_1;
-wire [6:0] code_1;
-wire [1:0] l3_kind_1;
-wire [16:0] l3_end_1;
-wire [1:0] sum_kind_1;
-wire [31:0] sum_addresses_1;
-wire [7:0] sum_start_1;
-wire [16:0] sum_end_1;
-wire [16:0] sum_init_1;
+// Records: waiting, and moved to the engine's outputs.
+wire [ENGINES-1:0] engine_waiting;
+wire [3:0] waiting = {{(4 - ENGINES){1'b0}}, engine_waiting};
+wire [`META_W-1:0] meta;
+wire [JUDGE_W-1:0] judge;
 
 // Output register: the beat, the engine that read its frame; a frame's next beat is its first.
 reg [127:0] out_data_reg;
@@ -160,7 +156,7 @@ reg [15:0] out_keep_reg;
 reg out_last_reg;
 reg [7:0] out_user_reg;
 reg out_valid_reg;
-reg out_engine_reg;
+reg [1:0] out_engine_reg;
 reg [15:0] out_drop_reg;
 reg next_first_reg;
 
@@ -174,14 +170,11 @@ wire fifo_empty;
 
 assign {beat_user, beat_last, beat_keep, beat_data} = read_beat;
 
-wire next_engine = !out_engine_reg;
-wire may_load = !fifo_empty && (!next_first_reg || (next_engine ? waiting_1 : waiting_0));
+wire [1:0] next_engine = engine_after(out_engine_reg);
+wire may_load = !fifo_empty && (!next_first_reg || waiting[next_engine]);
 wire load = may_load && (!out_valid_reg || m_axis_tready);
 wire load_first = load && next_first_reg;
 wire leave_last = m_axis_tvalid && m_axis_tready && out_last_reg;
-
-assign take_record_0 = load_first && !next_engine;
-assign take_record_1 = load_first && next_engine;
 
 wire [15:0] cfg_drop;
 
@@ -198,7 +191,7 @@ always @(posedge clk) begin
 
     if (rst) begin
         out_valid_reg <= 1'b0;
-        out_engine_reg <= 1'b1;
+        out_engine_reg <= LAST_ENGINE;
         next_first_reg <= 1'b1;
     end
 end
@@ -214,14 +207,17 @@ always @(posedge clk) begin
 end
 
 // Verdict of the frame whose beat is in the output register.
-wire [6:0] code = out_engine_reg ? code_1 : code_0;
-wire [1:0] l3_kind = out_engine_reg ? l3_kind_1 : l3_kind_0;
-wire [16:0] l3_end = out_engine_reg ? l3_end_1 : l3_end_0;
-wire [1:0] sum_kind = out_engine_reg ? sum_kind_1 : sum_kind_0;
-wire [31:0] sum_addresses = out_engine_reg ? sum_addresses_1 : sum_addresses_0;
-wire [7:0] sum_start = out_engine_reg ? sum_start_1 : sum_start_0;
-wire [16:0] sum_end = out_engine_reg ? sum_end_1 : sum_end_0;
-wire [16:0] sum_init = out_engine_reg ? sum_init_1 : sum_init_0;
+wire [6:0] code;
+wire [1:0] l3_kind;
+wire [16:0] l3_end;
+wire [1:0] sum_kind;
+wire [31:0] sum_addresses;
+wire [7:0] sum_start;
+wire [16:0] sum_end;
+wire [16:0] sum_init;
+
+assign {code, l3_kind, l3_end, sum_kind, sum_addresses, sum_start, sum_end, sum_init} = judge;
+
 wire sum_active = sum_kind == SUM_CHECK;
 wire sum_good;
 wire sum_beyond;
@@ -249,21 +245,21 @@ assign m_axis_tkeep = out_keep_reg;
 assign m_axis_tvalid = out_valid_reg && !rst;
 assign m_axis_tlast = out_last_reg;
 assign m_axis_tuser = {verdict, came_bad ? out_user_reg : {own_code, own_drop}};
-assign m_axis_meta = out_engine_reg ? meta_1 : meta_0;
+assign m_axis_meta = meta;
 
 // Counters: a cycle after a frame has left.
 reg count_frame_reg;
-reg [12:0] count_code_reg;
+reg [14:0] count_code_reg;
 
 wire counts = leave_last && !came_bad && own_code != 7'd0;
 
 always @(posedge clk) begin
     count_frame_reg <= leave_last;
-    count_code_reg <= counts ? 13'd1 << own_code[3:0] : 13'd0;
+    count_code_reg <= counts ? 15'd1 << own_code[3:0] : 15'd0;
 
     if (rst) begin
         count_frame_reg <= 1'b0;
-        count_code_reg <= 13'd0;
+        count_code_reg <= 15'd0;
     end
 end
 
@@ -277,57 +273,64 @@ assign idle = first_reg && fifo_empty && !out_valid_reg;
 assign next_deadline = 64'hffffffffffffffff;
 assign ready = 1'b1;
 
-parser_engine #(
-    .PARSE_BYTES(PARSE_BYTES),
-    .SLOTS(SLOTS)
-) engine_0_inst (
-    .clk(clk),
-    .rst(rst),
-    .free(free_0),
-    .beat_valid(take_0),
-    .beat_first(first_reg),
-    .beat_last(s_axis_tlast),
-    .beat_data(s_axis_tdata),
-    .beat_bytes(s_bytes),
-    .beat_meta(s_axis_meta),
-    .waiting(waiting_0),
-    .take(take_record_0),
-    .out_meta(meta_0),
-    .out_code(code_0),
-    .out_l3_kind(l3_kind_0),
-    .out_l3_end(l3_end_0),
-    .out_sum_kind(sum_kind_0),
-    .out_sum_addresses(sum_addresses_0),
-    .out_sum_start(sum_start_0),
-    .out_sum_end(sum_end_0),
-    .out_sum_init(sum_init_0)
-);
+genvar k;
 
-parser_engine #(
-    .PARSE_BYTES(PARSE_BYTES),
-    .SLOTS(SLOTS)
-) engine_1_inst (
-    .clk(clk),
-    .rst(rst),
-    .free(free_1),
-    .beat_valid(take_1),
-    .beat_first(first_reg),
-    .beat_last(s_axis_tlast),
-    .beat_data(s_axis_tdata),
-    .beat_bytes(s_bytes),
-    .beat_meta(s_axis_meta),
-    .waiting(waiting_1),
-    .take(take_record_1),
-    .out_meta(meta_1),
-    .out_code(code_1),
-    .out_l3_kind(l3_kind_1),
-    .out_l3_end(l3_end_1),
-    .out_sum_kind(sum_kind_1),
-    .out_sum_addresses(sum_addresses_1),
-    .out_sum_start(sum_start_1),
-    .out_sum_end(sum_end_1),
-    .out_sum_init(sum_init_1)
-);
+generate
+    for (k = 0; k < ENGINES; k = k + 1) begin : g_engine
+        wire beat_valid = take && engine == k;
+        wire take_record = load_first && next_engine == k;
+        wire [`META_W-1:0] out_meta;
+        wire [6:0] out_code;
+        wire [1:0] out_l3_kind;
+        wire [16:0] out_l3_end;
+        wire [1:0] out_sum_kind;
+        wire [31:0] out_sum_addresses;
+        wire [7:0] out_sum_start;
+        wire [16:0] out_sum_end;
+        wire [16:0] out_sum_init;
+        wire [JUDGE_W-1:0] out_judge = {
+            out_code, out_l3_kind, out_l3_end, out_sum_kind, out_sum_addresses, out_sum_start, out_sum_end, out_sum_init
+        };
+
+        parser_engine #(
+            .PARSE_BYTES(PARSE_BYTES),
+            .SLOTS(SLOTS),
+            .TUNNEL_EN(TUNNEL_EN)
+        ) engine_inst (
+            .clk(clk),
+            .rst(rst),
+            .free(engine_free[k]),
+            .beat_valid(beat_valid),
+            .beat_first(first_reg),
+            .beat_last(s_axis_tlast),
+            .beat_data(s_axis_tdata),
+            .beat_bytes(s_bytes),
+            .beat_meta(s_axis_meta),
+            .waiting(engine_waiting[k]),
+            .take(take_record),
+            .out_meta(out_meta),
+            .out_code(out_code),
+            .out_l3_kind(out_l3_kind),
+            .out_l3_end(out_l3_end),
+            .out_sum_kind(out_sum_kind),
+            .out_sum_addresses(out_sum_addresses),
+            .out_sum_start(out_sum_start),
+            .out_sum_end(out_sum_end),
+            .out_sum_init(out_sum_init)
+        );
+    end
+
+    // The engine whose frame is in the output register
+    if (ENGINES == 3) begin : g_three
+        assign meta = out_engine_reg[1] ? g_engine[2].out_meta
+                    : out_engine_reg[0] ? g_engine[1].out_meta : g_engine[0].out_meta;
+        assign judge = out_engine_reg[1] ? g_engine[2].out_judge
+                     : out_engine_reg[0] ? g_engine[1].out_judge : g_engine[0].out_judge;
+    end else begin : g_two
+        assign meta = out_engine_reg[0] ? g_engine[1].out_meta : g_engine[0].out_meta;
+        assign judge = out_engine_reg[0] ? g_engine[1].out_judge : g_engine[0].out_judge;
+    end
+endgenerate
 
 parser_fifo #(
     .DEPTH(FIFO_BEATS),
@@ -385,7 +388,9 @@ parser_regs regs_inst (
     .bad_udp_length_incr(count_code_reg[9]),
     .bth_truncated_incr(count_code_reg[10]),
     .esp_truncated_incr(count_code_reg[11]),
-    .l3_beyond_frame_incr(count_code_reg[12])
+    .l3_beyond_frame_incr(count_code_reg[12]),
+    .tunnel_truncated_incr(count_code_reg[13]),
+    .bad_tunnel_incr(count_code_reg[14])
 );
 
 endmodule

@@ -1,10 +1,11 @@
-// One of the two engines that take frames in turn: the window on a frame's first bytes, the walk along its headers, the
+// One of the engines that take frames in turn: the window on a frame's first bytes, the walk along its headers, the
 // record of what was found.
 //
 // A beat that is taken in cycle c is seen by the walk in c + 1; a walk that ends in cycle t has its record at `waiting`
 // in t + 1. `free` says that a frame's first beat may be taken in this cycle.
 //
-// Parameters: PARSE_BYTES, a power of two, 64 to 256; SLOTS, records held, a power of two, at least 2.
+// Parameters: PARSE_BYTES, a power of two, 64 to 256; SLOTS, records held, a power of two, at least 2; TUNNEL_EN, 1 reads
+// tunnels too.
 
 `resetall
 `timescale 1ns / 1ps
@@ -14,7 +15,8 @@
 
 module parser_engine #(
     parameter PARSE_BYTES = 128,
-    parameter SLOTS = 2
+    parameter SLOTS = 2,
+    parameter TUNNEL_EN = 0
 ) (
     input  wire               clk,
     input  wire               rst,
@@ -42,6 +44,8 @@ module parser_engine #(
     output wire [16:0]        out_sum_init
 );
 
+localparam [1:0] NATT_ESP = 2'd1;
+
 wire start = beat_valid && beat_first;
 wire walk_free;
 wire record_free;
@@ -51,13 +55,28 @@ wire walking;
 wire [8:0] pos;
 wire [511:0] head;
 wire [175:0] walk_head = head[511:336];
+wire [127:0] found_head = head[511:384];
 wire set_eth;
 wire set_mac;
 wire set_ip4;
 wire set_ip6;
-wire set_l4;
-wire set_upper;
+wire [4:0] set_ext;
+wire [2:0] set_l4;
+wire set_bth;
+wire [1:0] set_natt;
+wire set_tunnel;
+wire set_geneve;
 wire [1:0] tags;
+wire [8:0] pos_after;
+wire [16:0] ip_end;
+wire in_tunnel;
+wire was_outer_fragment;
+wire was_ip6;
+wire [16:0] was_l3_end;
+wire [7:0] was_protocol;
+wire [2:0] was_exts;
+wire was_fragment;
+wire [15:0] was_udp_length;
 wire done;
 wire [6:0] code;
 wire has_eth;
@@ -76,6 +95,9 @@ wire [8:0] payload_offset;
 wire [15:0] udp_length;
 wire roce;
 wire [1:0] natt;
+
+wire record_l4 = set_l4 != 3'd0;
+wire record_upper = set_bth || set_natt == NATT_ESP;
 
 assign free = walk_free && record_free;
 
@@ -96,7 +118,8 @@ parser_window #(
 );
 
 parser_walk #(
-    .PARSE_BYTES(PARSE_BYTES)
+    .PARSE_BYTES(PARSE_BYTES),
+    .TUNNEL_EN(TUNNEL_EN)
 ) walk_inst (
     .clk(clk),
     .rst(rst),
@@ -107,15 +130,57 @@ parser_walk #(
     .walking(walking),
     .pos(pos),
     .head(walk_head),
+    .in_tunnel(in_tunnel),
+    .was_outer_fragment(was_outer_fragment),
+    .was_ip6(was_ip6),
+    .was_l3_end(was_l3_end),
+    .was_protocol(was_protocol),
+    .was_exts(was_exts),
+    .was_fragment(was_fragment),
+    .was_udp_length(was_udp_length),
     .set_eth(set_eth),
     .set_mac(set_mac),
     .set_ip4(set_ip4),
     .set_ip6(set_ip6),
+    .set_ext(set_ext),
     .set_l4(set_l4),
-    .set_upper(set_upper),
+    .set_bth(set_bth),
+    .set_natt(set_natt),
+    .set_tunnel(set_tunnel),
+    .set_geneve(set_geneve),
     .tags(tags),
+    .pos_after(pos_after),
+    .ip_end(ip_end),
     .done(done),
-    .code(code),
+    .code(code)
+);
+
+parser_found #(
+    .TUNNEL_EN(TUNNEL_EN)
+) found_inst (
+    .clk(clk),
+    .start(start),
+    .head(found_head),
+    .pos(pos),
+    .pos_after(pos_after),
+    .ip_end(ip_end),
+    .set_eth(set_eth),
+    .set_mac(set_mac),
+    .set_ip4(set_ip4),
+    .set_ip6(set_ip6),
+    .set_ext(set_ext),
+    .set_l4(set_l4),
+    .set_bth(set_bth),
+    .set_natt(set_natt),
+    .set_tunnel(set_tunnel),
+    .in_tunnel(in_tunnel),
+    .was_outer_fragment(was_outer_fragment),
+    .was_ip6(was_ip6),
+    .was_l3_end(was_l3_end),
+    .was_protocol(was_protocol),
+    .was_exts(was_exts),
+    .was_fragment(was_fragment),
+    .was_udp_length(was_udp_length),
     .has_eth(has_eth),
     .has_mac(has_mac),
     .l3_kind(l3_kind),
@@ -135,7 +200,8 @@ parser_walk #(
 );
 
 parser_record #(
-    .SLOTS(SLOTS)
+    .SLOTS(SLOTS),
+    .TUNNEL_EN(TUNNEL_EN)
 ) record_inst (
     .clk(clk),
     .rst(rst),
@@ -144,12 +210,15 @@ parser_record #(
     .free(record_free),
     .head(head),
     .pos(pos),
+    .in_tunnel(in_tunnel),
     .set_eth(set_eth),
     .set_mac(set_mac),
     .set_ip4(set_ip4),
     .set_ip6(set_ip6),
-    .set_l4(set_l4),
-    .set_upper(set_upper),
+    .set_l4(record_l4),
+    .set_upper(record_upper),
+    .set_tunnel(set_tunnel),
+    .set_geneve(set_geneve),
     .tags(tags),
     .done(done),
     .code(code),

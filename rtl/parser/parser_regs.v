@@ -47,6 +47,10 @@
  *           63:0 count: counts what hardware adds
  *   0x00e0 l3_beyond_frame, 64 bit
  *           63:0 count: counts what hardware adds
+ *   0x00e8 tunnel_truncated, 64 bit
+ *           63:0 count: counts what hardware adds
+ *   0x00f0 bad_tunnel, 64 bit
+ *           63:0 count: counts what hardware adds
  */
 module parser_regs (
     input  wire        clk,
@@ -105,7 +109,13 @@ module parser_regs (
     input  wire        esp_truncated_incr,
 
     // l3_beyond_frame at 0x00e0
-    input  wire        l3_beyond_frame_incr
+    input  wire        l3_beyond_frame_incr,
+
+    // tunnel_truncated at 0x00e8
+    input  wire        tunnel_truncated_incr,
+
+    // bad_tunnel at 0x00f0
+    input  wire        bad_tunnel_incr
 );
 
 reg ack_reg;
@@ -347,6 +357,36 @@ always @(posedge clk) begin
     if (bus_read && bus_word == 12'h038) l3_beyond_frame_high_reg <= l3_beyond_frame_count_reg[63:32];
 end
 
+// tunnel_truncated.count: counts what hardware adds
+reg [63:0] tunnel_truncated_count_reg;
+
+always @(posedge clk) begin
+    tunnel_truncated_count_reg <= tunnel_truncated_count_reg + {63'd0, tunnel_truncated_incr};
+    if (rst) tunnel_truncated_count_reg <= 64'h0;
+end
+
+// tunnel_truncated: high word as it was when the low one was read
+reg [31:0] tunnel_truncated_high_reg;
+
+always @(posedge clk) begin
+    if (bus_read && bus_word == 12'h03a) tunnel_truncated_high_reg <= tunnel_truncated_count_reg[63:32];
+end
+
+// bad_tunnel.count: counts what hardware adds
+reg [63:0] bad_tunnel_count_reg;
+
+always @(posedge clk) begin
+    bad_tunnel_count_reg <= bad_tunnel_count_reg + {63'd0, bad_tunnel_incr};
+    if (rst) bad_tunnel_count_reg <= 64'h0;
+end
+
+// bad_tunnel: high word as it was when the low one was read
+reg [31:0] bad_tunnel_high_reg;
+
+always @(posedge clk) begin
+    if (bus_read && bus_word == 12'h03c) bad_tunnel_high_reg <= bad_tunnel_count_reg[63:32];
+end
+
 // answer
 always @(posedge clk) begin
     ack_reg <= bus_access;
@@ -383,6 +423,10 @@ always @(posedge clk) begin
             12'h037: rdata_reg <= esp_truncated_high_reg;  // esp_truncated (high)
             12'h038: rdata_reg <= l3_beyond_frame_count_reg[31:0];  // l3_beyond_frame
             12'h039: rdata_reg <= l3_beyond_frame_high_reg;  // l3_beyond_frame (high)
+            12'h03a: rdata_reg <= tunnel_truncated_count_reg[31:0];  // tunnel_truncated
+            12'h03b: rdata_reg <= tunnel_truncated_high_reg;  // tunnel_truncated (high)
+            12'h03c: rdata_reg <= bad_tunnel_count_reg[31:0];  // bad_tunnel
+            12'h03d: rdata_reg <= bad_tunnel_high_reg;  // bad_tunnel (high)
             default: begin
                 error_reg <= 1'b1;
                 rdata_reg <= 32'd0;

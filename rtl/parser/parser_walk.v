@@ -2,8 +2,9 @@
 //
 // Each cycle it looks at the layer at `pos`: is there room for its fixed part, is what that part says in order, is there
 // room for the whole? If bytes are still missing it waits; else the layer is read in this cycle: its `set_*` is 1, or
-// the walk ends with a code. In the cycle of `done` the outputs of "what was found" are the frame's. `start` stands in
-// the cycle in which a frame's first beat is taken; Ethernet is read in the next cycle at the earliest.
+// the walk ends with a code, in the cycle of `done`. What layers say is kept in parser_found. `start` stands in the cycle
+// in which a frame's first beat is taken; Ethernet is read in the next cycle at the earliest. A tunnel's header leads on
+// to Ethernet or IP once more, with `in_tunnel`.
 //
 // `free` is 1 when `start` may come in this cycle: the walk stands still, or reads a last layer. (A frame comes to this
 // walk only after another frame, so all of the frame before it is there, and nothing waits.)
@@ -12,7 +13,8 @@
 // chain that is not at its end after the layer of the last turn is too deep. That bounds the latency, whatever the chain;
 // counted in beats and layers, so that gaps in a frame change nothing.
 //
-// Standards and order of the checks: docs/parser.md. Parameters: PARSE_BYTES, a power of two, 64 to 256.
+// Standards and order of the checks: docs/parser.md. Parameters: PARSE_BYTES, a power of two, 64 to 256; TUNNEL_EN, 1
+// reads VXLAN, GENEVE and what is inside.
 
 `resetall
 `timescale 1ns / 1ps
@@ -21,7 +23,8 @@
 `include "meta.vh"
 
 module parser_walk #(
-    parameter PARSE_BYTES = 128
+    parameter PARSE_BYTES = 128,
+    parameter TUNNEL_EN = 0
 ) (
     input  wire         clk,
     input  wire         rst,
@@ -35,34 +38,34 @@ module parser_walk #(
     output wire [8:0]   pos,
     input  wire [175:0] head,
 
-    // What is read in this cycle
+    // What layers before this one left (parser_found)
+    input  wire         in_tunnel,
+    input  wire         was_outer_fragment,
+    input  wire         was_ip6,
+    input  wire [16:0]  was_l3_end,
+    input  wire [7:0]   was_protocol,
+    input  wire [2:0]   was_exts,
+    input  wire         was_fragment,
+    input  wire [15:0]  was_udp_length,
+
+    // What is read in this cycle: the layer, for Ethernet its tags, for L4 and NAT-T the kind; for IP the packet's end
     output reg          set_eth,
     output reg          set_mac,
     output reg          set_ip4,
     output reg          set_ip6,
-    output reg          set_l4,
-    output reg          set_upper,
+    output reg  [4:0]   set_ext,
+    output reg  [2:0]   set_l4,
+    output reg          set_bth,
+    output reg  [1:0]   set_natt,
+    output reg          set_tunnel,
+    output reg          set_geneve,
     output reg  [1:0]   tags,
+    output wire [8:0]   pos_after,
+    output wire [16:0]  ip_end,
 
-    // What was found
+    // The walk ends in this cycle
     output wire         done,
-    output wire [6:0]   code,
-    output wire         has_eth,
-    output wire         has_mac,
-    output wire [1:0]   l3_kind,
-    output wire [16:0]  l3_end,
-    output wire [7:0]   protocol,
-    output wire [4:0]   ext_mask,
-    output wire         fragment,
-    output wire         more_fragments,
-    output wire [12:0]  frag_offset,
-    output wire         segments_left,
-    output wire [2:0]   l4_kind,
-    output wire [7:0]   l4_offset,
-    output wire [8:0]   payload_offset,
-    output wire [15:0]  udp_length,
-    output wire         roce,
-    output wire [1:0]   natt
+    output wire [6:0]   code
 );
 
 localparam [3:0] LAYER_END = 4'd0;
@@ -77,12 +80,15 @@ localparam [3:0] LAYER_ICMP = 4'd8;
 localparam [3:0] LAYER_ESP = 4'd9;
 localparam [3:0] LAYER_BTH = 4'd10;
 localparam [3:0] LAYER_NATT = 4'd11;
+localparam [3:0] LAYER_VXLAN = 4'd12;
+localparam [3:0] LAYER_GENEVE = 4'd13;
 
 localparam [15:0] TYPE_IP4 = 16'h0800;
 localparam [15:0] TYPE_IP6 = 16'h86dd;
 localparam [15:0] TYPE_MAC = 16'h8808;
 localparam [15:0] TYPE_CTAG = 16'h8100;
 localparam [15:0] TYPE_STAG = 16'h88a8;
+localparam [15:0] TYPE_ETH = 16'h6558;
 
 localparam [7:0] PROTO_HOP = 8'd0;
 localparam [7:0] PROTO_ICMP = 8'd1;
@@ -97,10 +103,11 @@ localparam [7:0] PROTO_DEST = 8'd60;
 
 localparam [15:0] PORT_ROCE = 16'd4791;
 localparam [15:0] PORT_NATT = 16'd4500;
+localparam [15:0] PORT_VXLAN = 16'd4789;
+localparam [15:0] PORT_GENEVE = 16'd6081;
 localparam [15:0] UDP_WITH_BTH = 16'd20;
+localparam [15:0] UDP_WITH_TUNNEL = 16'd16;
 
-localparam [1:0] KIND_IP4 = 2'd1;
-localparam [1:0] KIND_IP6 = 2'd2;
 localparam [2:0] KIND_TCP = 3'd1;
 localparam [2:0] KIND_UDP = 3'd2;
 localparam [2:0] KIND_ICMP = 3'd3;
@@ -109,6 +116,11 @@ localparam [2:0] KIND_ESP = 3'd5;
 localparam [1:0] NATT_ESP = 2'd1;
 localparam [1:0] NATT_IKE = 2'd2;
 localparam [1:0] NATT_KEEPALIVE = 2'd3;
+localparam [4:0] EXT_HOP = 5'b00001;
+localparam [4:0] EXT_ROUTING = 5'b00010;
+localparam [4:0] EXT_FRAGMENT = 5'b00100;
+localparam [4:0] EXT_DEST = 5'b01000;
+localparam [4:0] EXT_AH = 5'b10000;
 
 localparam [2:0] EXT_MOST = 3'd4;
 localparam TURNS = PARSE_BYTES / 16 + 2;
@@ -125,33 +137,18 @@ localparam [7:0] BAD_TCP_OFFSET = `CODE_BAD_TCP_OFFSET;
 localparam [7:0] BAD_UDP_LENGTH = `CODE_BAD_UDP_LENGTH;
 localparam [7:0] BTH_TRUNCATED = `CODE_BTH_TRUNCATED;
 localparam [7:0] ESP_TRUNCATED = `CODE_ESP_TRUNCATED;
+localparam [7:0] TUNNEL_TRUNCATED = `CODE_TUNNEL_TRUNCATED;
+localparam [7:0] BAD_TUNNEL = `CODE_BAD_TUNNEL;
 
 localparam [1:0] ROOM = 2'd0;
 localparam [1:0] ROOM_WAIT = 2'd1;
 localparam [1:0] ROOM_TRUNCATED = 2'd2;
 localparam [1:0] ROOM_TOO_DEEP = 2'd3;
 
-// Where the walk stands, and what it found so far.
+// Where the walk stands.
 reg [3:0] layer_reg, layer_next;
 reg [8:0] pos_reg, pos_next;
 reg [4:0] turn_reg, turn_next;
-reg [2:0] ext_reg, ext_next;
-reg has_eth_reg, has_eth_next;
-reg has_mac_reg, has_mac_next;
-reg [1:0] l3_kind_reg, l3_kind_next;
-reg [16:0] l3_end_reg, l3_end_next;
-reg [7:0] protocol_reg, protocol_next;
-reg [4:0] ext_mask_reg, ext_mask_next;
-reg fragment_reg, fragment_next;
-reg more_reg, more_next;
-reg [12:0] frag_offset_reg, frag_offset_next;
-reg segments_reg, segments_next;
-reg [2:0] l4_kind_reg, l4_kind_next;
-reg [7:0] l4_offset_reg, l4_offset_next;
-reg [8:0] payload_reg, payload_next;
-reg [15:0] udp_length_reg, udp_length_next;
-reg roce_reg, roce_next;
-reg [1:0] natt_reg, natt_next;
 
 // The layer in this cycle: bytes of its fixed part and of the whole, codes, outcome.
 reg [11:0] fixed;
@@ -179,15 +176,24 @@ wire [15:0] word_20 = head[15:0];
 wire tag_0 = word_12 == TYPE_CTAG || word_12 == TYPE_STAG;
 wire tag_1 = word_16 == TYPE_CTAG || word_16 == TYPE_STAG;
 wire tag_2 = word_20 == TYPE_CTAG || word_20 == TYPE_STAG;
-wire over_ip6 = l3_kind_reg == KIND_IP6;
+wire has_tag_1 = {1'b0, have} >= {1'b0, pos_reg} + 10'd18;
 wire non_esp = {word_0, word_2} == 32'd0;
-wire natt_asks = udp_length_reg >= 16'd12;
+wire natt_asks = was_udp_length >= 16'd12;
+wire [7:0] options = {byte_0[5:0], 2'd0};
+
+assign ip_end = {8'd0, pos_reg} + (layer_reg == LAYER_IP6 ? {1'b0, word_4} + 17'd40 : {1'b0, word_2});
+
+// What is in a tunnel may not be longer than the tunnel, unless the tunnel itself comes in pieces; a UDP datagram no
+// longer than its packet, unless one of both does.
+wire in_piece = in_tunnel && was_outer_fragment;
+wire ip_too_long = in_tunnel && !in_piece && ip_end > was_l3_end;
+wire udp_too_long = !was_fragment && !in_piece && {8'd0, pos_reg} + {1'b0, word_4} > was_l3_end;
 
 wire unused_head = &{1'b0, head};
 
 // Is there room for the bytes below `upto`?
-function [1:0] room_for(input [11:0] upto, input above_ip, input [16:0] ip_end, input [8:0] held, input all);
-    if (above_ip && {5'd0, upto} > ip_end) begin
+function [1:0] room_for(input [11:0] upto, input above_ip, input [16:0] room_end, input [8:0] held, input all);
+    if (above_ip && {5'd0, upto} > room_end) begin
         room_for = ROOM_TRUNCATED;
     end else if (upto > PARSE_BYTES[11:0]) begin
         room_for = ROOM_TOO_DEEP;
@@ -212,6 +218,29 @@ function [3:0] layer_of(input [7:0] value, input ip6);
     endcase
 endfunction
 
+// Layer that an EtherType announces, and the one that UDP's ports do.
+function [3:0] layer_of_type(input [15:0] value);
+    case (value)
+        TYPE_IP4: layer_of_type = LAYER_IP4;
+        TYPE_IP6: layer_of_type = LAYER_IP6;
+        default: layer_of_type = LAYER_END;
+    endcase
+endfunction
+
+function [3:0] layer_of_ports(input [15:0] from, input [15:0] to);
+    if (to == PORT_ROCE) begin
+        layer_of_ports = LAYER_BTH;
+    end else if (TUNNEL_EN != 0 && to == PORT_VXLAN) begin
+        layer_of_ports = LAYER_VXLAN;
+    end else if (TUNNEL_EN != 0 && to == PORT_GENEVE) begin
+        layer_of_ports = LAYER_GENEVE;
+    end else begin
+        layer_of_ports = from == PORT_NATT || to == PORT_NATT ? LAYER_NATT : LAYER_END;
+    end
+endfunction
+
+wire on_tunnel = TUNNEL_EN != 0 && (layer_reg == LAYER_VXLAN || layer_reg == LAYER_GENEVE);
+
 assign walking = layer_reg != LAYER_END;
 assign pos = pos_reg;
 assign free = layer_reg == LAYER_END || layer_reg == LAYER_MAC || layer_reg == LAYER_TCP || layer_reg == LAYER_ICMP
@@ -232,23 +261,23 @@ always @* begin
     if (walking) begin
         case (layer_reg)
             LAYER_ETH: begin
-                above = 1'b0;
+                above = in_tunnel;
                 truncated = L2_TRUNCATED;
                 fixed = 12'd14;
                 whole = 12'd14;
                 if (tag_0) begin
-                    tags = have >= 9'd18 && tag_1 ? 2'd2 : 2'd1;
+                    tags = has_tag_1 && tag_1 ? 2'd2 : 2'd1;
                     whole = tags[1] ? 12'd22 : 12'd18;
                 end
             end
             LAYER_MAC: begin
-                above = 1'b0;
+                above = in_tunnel;
                 truncated = L3_TRUNCATED;
                 fixed = 12'd2;
                 whole = 12'd2;
             end
             LAYER_IP4: begin
-                above = 1'b0;
+                above = in_tunnel;
                 truncated = L3_TRUNCATED;
                 fixed = 12'd20;
                 whole = {6'd0, byte_0[3:0], 2'd0};
@@ -256,22 +285,24 @@ always @* begin
                     bad = BAD_IP_VERSION;
                 end else if (byte_0[3:0] < 4'd5) begin
                     bad = BAD_IHL;
-                end else if (word_2 < {10'd0, byte_0[3:0], 2'd0}) begin
+                end else if (word_2 < {10'd0, byte_0[3:0], 2'd0} || ip_too_long) begin
                     bad = BAD_L3_LENGTH;
                 end
             end
             LAYER_IP6: begin
-                above = 1'b0;
+                above = in_tunnel;
                 truncated = L3_TRUNCATED;
                 fixed = 12'd40;
                 whole = 12'd40;
                 if (byte_0[7:4] != 4'd6) begin
                     bad = BAD_IP_VERSION;
+                end else if (ip_too_long) begin
+                    bad = BAD_L3_LENGTH;
                 end
             end
             LAYER_EXT: begin
                 truncated = EXT_TRUNCATED;
-                case (protocol_reg)
+                case (was_protocol)
                     PROTO_FRAGMENT: whole = 12'd8;
                     PROTO_AH: whole = {2'd0, byte_1, 2'd0} + 12'd8;
                     default: whole = {1'd0, byte_1, 3'd0} + 12'd8;
@@ -285,7 +316,7 @@ always @* begin
                 end
             end
             LAYER_UDP: begin
-                if (word_4 < 16'd8 || (!fragment_reg && {8'd0, pos_reg} + {1'b0, word_4} > l3_end_reg)) begin
+                if (word_4 < 16'd8 || udp_too_long) begin
                     bad = BAD_UDP_LENGTH;
                 end
             end
@@ -296,26 +327,43 @@ always @* begin
             end
             LAYER_NATT: begin
                 truncated = ESP_TRUNCATED;
-                fixed = natt_asks ? 12'd4 : udp_length_reg == 16'd9 ? 12'd1 : 12'd0;
+                fixed = natt_asks ? 12'd4 : was_udp_length == 16'd9 ? 12'd1 : 12'd0;
                 whole = natt_asks && !non_esp ? 12'd8 : fixed;
-                if (natt_asks && !non_esp && udp_length_reg < 16'd16) begin
+                if (natt_asks && !non_esp && was_udp_length < 16'd16) begin
                     bad = ESP_TRUNCATED;
+                end
+            end
+            LAYER_VXLAN: begin
+                truncated = TUNNEL_TRUNCATED;
+                if (!byte_0[3]) begin
+                    bad = BAD_TUNNEL;
+                end
+            end
+            LAYER_GENEVE: begin
+                truncated = TUNNEL_TRUNCATED;
+                whole = {4'd0, options} + 12'd8;
+                if (byte_0[7:6] != 2'd0) begin
+                    bad = BAD_TUNNEL;
+                end else if (was_udp_length < UDP_WITH_TUNNEL + {8'd0, options}) begin
+                    bad = TUNNEL_TRUNCATED;
                 end
             end
             default: begin
             end
         endcase
 
-        room = room_for({3'd0, pos_reg} + fixed, above, l3_end_reg, have, ended);
-        if (layer_reg == LAYER_EXT && ext_reg == EXT_MOST) begin
+        room = room_for({3'd0, pos_reg} + fixed, above, was_l3_end, have, ended);
+        if (layer_reg == LAYER_EXT && was_exts == EXT_MOST) begin
             fail = TOO_DEEP;
-        end else if (layer_reg == LAYER_BTH && udp_length_reg < UDP_WITH_BTH) begin
+        end else if (layer_reg == LAYER_BTH && was_udp_length < UDP_WITH_BTH) begin
             fail = BTH_TRUNCATED;
+        end else if (on_tunnel && was_udp_length < UDP_WITH_TUNNEL) begin
+            fail = TUNNEL_TRUNCATED;
         end else if (room == ROOM && bad != 8'd0) begin
             fail = bad;
         end else begin
             if (room == ROOM) begin
-                room = room_for({3'd0, pos_reg} + whole, above, l3_end_reg, have, ended);
+                room = room_for({3'd0, pos_reg} + whole, above, was_l3_end, have, ended);
             end
             case (room)
                 ROOM_TRUNCATED: fail = truncated;
@@ -341,30 +389,17 @@ always @* begin
     turn_next = turn_reg;
     last_byte = pos_reg;
     late = 1'b0;
-    ext_next = ext_reg;
-    has_eth_next = has_eth_reg;
-    has_mac_next = has_mac_reg;
-    l3_kind_next = l3_kind_reg;
-    l3_end_next = l3_end_reg;
-    protocol_next = protocol_reg;
-    ext_mask_next = ext_mask_reg;
-    fragment_next = fragment_reg;
-    more_next = more_reg;
-    frag_offset_next = frag_offset_reg;
-    segments_next = segments_reg;
-    l4_kind_next = l4_kind_reg;
-    l4_offset_next = l4_offset_reg;
-    payload_next = payload_reg;
-    udp_length_next = udp_length_reg;
-    roce_next = roce_reg;
-    natt_next = natt_reg;
     ethertype = word_12;
     set_eth = 1'b0;
     set_mac = 1'b0;
     set_ip4 = 1'b0;
     set_ip6 = 1'b0;
-    set_l4 = 1'b0;
-    set_upper = 1'b0;
+    set_ext = 5'd0;
+    set_l4 = 3'd0;
+    set_bth = 1'b0;
+    set_natt = 2'd0;
+    set_tunnel = 1'b0;
+    set_geneve = 1'b0;
 
     if (fail != 8'd0) begin
         layer_next = LAYER_END;
@@ -376,99 +411,66 @@ always @* begin
         case (layer_reg)
             LAYER_ETH: begin
                 set_eth = 1'b1;
-                has_eth_next = 1'b1;
                 if (tags[1]) begin
                     ethertype = word_20;
                 end else if (tags[0]) begin
                     ethertype = word_16;
                 end
-                case (ethertype)
-                    TYPE_IP4: layer_next = LAYER_IP4;
-                    TYPE_IP6: layer_next = LAYER_IP6;
-                    TYPE_MAC: layer_next = LAYER_MAC;
-                    default: layer_next = LAYER_END;
-                endcase
+                layer_next = ethertype == TYPE_MAC && !in_tunnel ? LAYER_MAC : layer_of_type(ethertype);
             end
-            LAYER_MAC: begin
-                set_mac = 1'b1;
-                has_mac_next = 1'b1;
-            end
+            LAYER_MAC: set_mac = 1'b1;
             LAYER_IP4: begin
                 set_ip4 = 1'b1;
-                l3_kind_next = KIND_IP4;
-                l3_end_next = {8'd0, pos_reg} + {1'b0, word_2};
-                protocol_next = head[103:96];
-                more_next = word_6[13];
-                frag_offset_next = word_6[12:0];
-                fragment_next = word_6[13:0] != 14'd0;
                 if (word_6[12:0] == 13'd0) begin
                     layer_next = layer_of(head[103:96], 1'b0);
                 end
             end
             LAYER_IP6: begin
                 set_ip6 = 1'b1;
-                l3_kind_next = KIND_IP6;
-                l3_end_next = {8'd0, pos_reg} + {1'b0, word_4} + 17'd40;
-                protocol_next = word_6[15:8];
                 layer_next = layer_of(word_6[15:8], 1'b1);
             end
             LAYER_EXT: begin
-                ext_next = ext_reg + 3'd1;
-                protocol_next = byte_0;
-                layer_next = layer_of(byte_0, over_ip6);
-                case (protocol_reg)
-                    PROTO_HOP: ext_mask_next[0] = 1'b1;
-                    PROTO_ROUTING: begin
-                        ext_mask_next[1] = 1'b1;
-                        segments_next = segments_reg || word_2[7:0] != 8'd0;
-                    end
+                layer_next = layer_of(byte_0, was_ip6);
+                case (was_protocol)
+                    PROTO_HOP: set_ext = EXT_HOP;
+                    PROTO_ROUTING: set_ext = EXT_ROUTING;
                     PROTO_FRAGMENT: begin
-                        ext_mask_next[2] = 1'b1;
-                        more_next = word_2[0];
-                        frag_offset_next = word_2[15:3];
-                        fragment_next = fragment_reg || word_2[0] || word_2[15:3] != 13'd0;
+                        set_ext = EXT_FRAGMENT;
                         if (word_2[15:3] != 13'd0) begin
                             layer_next = LAYER_END;
                         end
                     end
-                    PROTO_DEST: ext_mask_next[3] = 1'b1;
-                    default: ext_mask_next[4] = 1'b1;
+                    PROTO_DEST: set_ext = EXT_DEST;
+                    default: set_ext = EXT_AH;
                 endcase
             end
-            LAYER_BTH: begin
-                set_upper = 1'b1;
-                roce_next = 1'b1;
-                payload_next = pos_next;
+            LAYER_TCP: set_l4 = KIND_TCP;
+            LAYER_UDP: begin
+                set_l4 = KIND_UDP;
+                if (!in_tunnel) begin
+                    layer_next = layer_of_ports(word_0, word_2);
+                end
             end
+            LAYER_ICMP: set_l4 = was_ip6 ? KIND_ICMP6 : KIND_ICMP;
+            LAYER_ESP: set_l4 = KIND_ESP;
+            LAYER_BTH: set_bth = 1'b1;
             LAYER_NATT: begin
-                if (natt_asks && !non_esp) begin
-                    set_upper = 1'b1;
-                    natt_next = NATT_ESP;
-                    payload_next = pos_next;
-                end else if (natt_asks) begin
-                    natt_next = NATT_IKE;
-                end else if (udp_length_reg == 16'd9 && byte_0 == 8'hff) begin
-                    natt_next = NATT_KEEPALIVE;
+                if (natt_asks) begin
+                    set_natt = non_esp ? NATT_IKE : NATT_ESP;
+                end else if (was_udp_length == 16'd9 && byte_0 == 8'hff) begin
+                    set_natt = NATT_KEEPALIVE;
                 end
             end
             default: begin
-                set_l4 = 1'b1;
-                l4_offset_next = pos_reg[7:0];
-                payload_next = pos_next;
-                case (layer_reg)
-                    LAYER_TCP: l4_kind_next = KIND_TCP;
-                    LAYER_UDP: begin
-                        l4_kind_next = KIND_UDP;
-                        udp_length_next = word_4;
-                        if (word_2 == PORT_ROCE) begin
-                            layer_next = LAYER_BTH;
-                        end else if (word_0 == PORT_NATT || word_2 == PORT_NATT) begin
-                            layer_next = LAYER_NATT;
-                        end
+                if (on_tunnel) begin
+                    set_tunnel = 1'b1;
+                    set_geneve = layer_reg == LAYER_GENEVE;
+                    if (!set_geneve || word_2 == TYPE_ETH) begin
+                        layer_next = LAYER_ETH;
+                    end else begin
+                        layer_next = layer_of_type(word_2);
                     end
-                    LAYER_ICMP: l4_kind_next = over_ip6 ? KIND_ICMP6 : KIND_ICMP;
-                    default: l4_kind_next = KIND_ESP;
-                endcase
+                end
             end
         endcase
 
@@ -479,24 +481,9 @@ always @* begin
     end
 end
 
+assign pos_after = pos_next;
 assign done = walking && layer_next == LAYER_END;
 assign code = late ? TOO_DEEP[6:0] : fail[6:0];
-assign has_eth = has_eth_next;
-assign has_mac = has_mac_next;
-assign l3_kind = l3_kind_next;
-assign l3_end = l3_end_next;
-assign protocol = protocol_next;
-assign ext_mask = ext_mask_next;
-assign fragment = fragment_next;
-assign more_fragments = more_next;
-assign frag_offset = frag_offset_next;
-assign segments_left = segments_next;
-assign l4_kind = l4_kind_next;
-assign l4_offset = l4_offset_next;
-assign payload_offset = payload_next;
-assign udp_length = udp_length_next;
-assign roce = roce_next;
-assign natt = natt_next;
 
 wire unused_code = &{1'b0, fail[7], last_byte[3:0]};
 
@@ -504,43 +491,11 @@ always @(posedge clk) begin
     layer_reg <= layer_next;
     pos_reg <= pos_next;
     turn_reg <= turn_next;
-    ext_reg <= ext_next;
-    has_eth_reg <= has_eth_next;
-    has_mac_reg <= has_mac_next;
-    l3_kind_reg <= l3_kind_next;
-    l3_end_reg <= l3_end_next;
-    protocol_reg <= protocol_next;
-    ext_mask_reg <= ext_mask_next;
-    fragment_reg <= fragment_next;
-    more_reg <= more_next;
-    frag_offset_reg <= frag_offset_next;
-    segments_reg <= segments_next;
-    l4_kind_reg <= l4_kind_next;
-    l4_offset_reg <= l4_offset_next;
-    payload_reg <= payload_next;
-    udp_length_reg <= udp_length_next;
-    roce_reg <= roce_next;
-    natt_reg <= natt_next;
 
     if (start) begin
         layer_reg <= LAYER_ETH;
         pos_reg <= 9'd0;
         turn_reg <= 5'd0;
-        ext_reg <= 3'd0;
-        has_eth_reg <= 1'b0;
-        has_mac_reg <= 1'b0;
-        l3_kind_reg <= 2'd0;
-        protocol_reg <= 8'd0;
-        ext_mask_reg <= 5'd0;
-        fragment_reg <= 1'b0;
-        more_reg <= 1'b0;
-        frag_offset_reg <= 13'd0;
-        segments_reg <= 1'b0;
-        l4_kind_reg <= 3'd0;
-        l4_offset_reg <= 8'd0;
-        payload_reg <= 9'd0;
-        roce_reg <= 1'b0;
-        natt_reg <= 2'd0;
     end
 
     if (rst) begin

@@ -21,7 +21,7 @@ constexpr int BEAT_BYTES = 16;
 constexpr uint32_t FULL_KEEP = 0xFFFF;
 constexpr uint32_t USER_MASK = 0x3FF;
 constexpr int64_t FRAME_BEATS_MAX = 65536;  // no device here makes a frame of 1 MiB
-constexpr int META_WORDS_MAX = 40;  // 1280 bits, the budget of models/meta.py
+constexpr int META_WORDS_MAX = 52;  // 1664 bits, the budget of models/meta.py
 
 // What stands on a stream beside tvalid and tready. `meta` counts on a first beat, `user` on a last one.
 struct Beat {

@@ -38,11 +38,12 @@ class _PortTest(uvm_test):
     """Builds the environment and runs the body of one cocotb test in it."""
 
     bench_dut: HierarchyObject
+    bench_env: type[PortEnv]
     bench_body: Body
     bench_name: str
 
     def build_phase(self) -> None:
-        self.env = PortEnv("env", self, self.bench_dut, Random(f"{seed()} {self.bench_name}"))
+        self.env = self.bench_env("env", self, self.bench_dut, Random(f"{seed()} {self.bench_name}"))
 
     async def run_phase(self) -> None:
         self.raise_objection()
@@ -50,17 +51,28 @@ class _PortTest(uvm_test):
         self.drop_objection()
 
 
-def test(body: Body) -> object:
-    """A cocotb test of the name of ``body``."""
+def test_in(env: type[PortEnv]) -> Callable[[Body], object]:
+    """Makes of a body, which takes an environment of that kind, a cocotb test of its name."""
 
-    async def run(dut: HierarchyObject) -> None:
-        members = {"bench_dut": dut, "bench_body": staticmethod(body), "bench_name": body.__name__}
-        kind = type(f"{body.__name__}_uvm", (_PortTest,), members)
-        await uvm_root().run_test(kind)
+    def made(body: Body) -> object:
+        async def run(dut: HierarchyObject) -> None:
+            members = {
+                "bench_dut": dut,
+                "bench_env": env,
+                "bench_body": staticmethod(body),
+                "bench_name": body.__name__,
+            }
+            kind = type(f"{body.__name__}_uvm", (_PortTest,), members)
+            await uvm_root().run_test(kind)
 
-    run.__name__ = run.__qualname__ = body.__name__
-    run.__doc__ = body.__doc__
-    return cocotb.test(timeout_time=4, timeout_unit="ms")(run)
+        run.__name__ = run.__qualname__ = body.__name__
+        run.__doc__ = body.__doc__
+        return cocotb.test(timeout_time=4, timeout_unit="ms")(run)
+
+    return made
+
+
+test = test_in(PortEnv)
 
 
 def random_frames(env: PortEnv, count: int, longest: int = 300) -> list:

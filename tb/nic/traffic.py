@@ -8,7 +8,7 @@ from random import Random
 
 from models.meta import Code
 
-__all__ = ["MALFORMED", "chained_frame"]
+__all__ = ["MALFORMED", "MALFORMED_TUNNELS", "chained_frame"]
 
 _LINK = bytes.fromhex("020000000002020000000001")
 _CTAG, _STAG, _IPV4, _IPV6 = b"\x81\x00", b"\x88\xa8", b"\x08\x00", b"\x86\xdd"
@@ -89,4 +89,10 @@ MALFORMED: dict[Code, bytes] = {
     Code.ESP_TRUNCATED: _udp(4500, 13, b"\x01" * 5),
     Code.L3_BEYOND_FRAME: _ipv4(253, b"", total=1000),
 }
-"""A frame for each code of the parser."""
+"""A frame for each code of a parser that reads no tunnels."""
+
+MALFORMED_TUNNELS: dict[Code, bytes] = {
+    Code.TUNNEL_TRUNCATED: _udp(4789, 15, b"\x08" + bytes(6)),
+    Code.BAD_TUNNEL: _udp(4789, 16, bytes(8)),
+}
+"""The same for the codes that reading tunnels adds."""

@@ -1,7 +1,7 @@
 """Bench of ``parser``: every bit that comes out, and the cycle in which it comes, against ``ParserModel``.
 
 The launcher, tests/parser/test_parser.py, makes the frames: ``$NICLOOP_FRAMES`` names a JSON file with lists of frames
-in hex, by what they are for. ``$NICLOOP_PARSE_BYTES`` is the design's parameter.
+in hex, by what they are for. ``$NICLOOP_PARSE_BYTES`` and ``$NICLOOP_TUNNEL`` (0 or 1) are the design's parameters.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from tb.lib.suite import check_no_combinational_path, four_state, seeded
 __all__: list[str] = []
 
 PARSE_BYTES = int(os.environ["NICLOOP_PARSE_BYTES"])
+TUNNEL = os.environ["NICLOOP_TUNNEL"] == "1"
 FRAMES: dict[str, list[bytes]] = {
     name: [bytes.fromhex(frame) for frame in frames]
     for name, frames in json.loads(Path(os.environ["NICLOOP_FRAMES"]).read_text()).items()
@@ -39,8 +40,10 @@ FRAMES: dict[str, list[bytes]] = {
 BASE = PORT["parser_rx.drop"].address & ~0x3FFF
 DROP = PORT["parser_rx.drop"].address - BASE
 ID = PORT["parser_rx.id"].address - BASE
-COUNTERS = {code: PORT[f"parser_rx.{code.name.lower()}"].address - BASE for code in Code if 32 <= code <= 44}
+COUNTERS = {code: PORT[f"parser_rx.{code.name.lower()}"].address - BASE for code in Code if 32 <= code <= 46}
 FRAMES_OUT = PORT["parser_rx.frames"].address - BASE
+CODES = [code for code in COUNTERS if TUNNEL or code not in (Code.TUNNEL_TRUNCATED, Code.BAD_TUNNEL)]
+"""What the frames of this run may end with."""
 OTHERS = [field.name for field in FIELDS if field.writer != "parser"]
 
 _layers = cover.point(
@@ -74,8 +77,55 @@ _layers = cover.point(
         "padding",
     ],
 )
+_tunnels = cover.point(
+    "parser.tunnel",
+    [
+        "vxlan",
+        "geneve",
+        "geneve_options",
+        "without_ethernet",
+        "other_protocol",
+        "over_ipv6",
+        "in_a_piece",
+        "one_tag",
+        "two_tags",
+        "service_tag",
+        "mac_control",
+        "ipv4",
+        "ipv4_options",
+        "ipv6",
+        "extension_header",
+        "piece",
+        "tcp",
+        "udp",
+        "icmp",
+        "icmpv6",
+        "esp",
+        "good_header_checksum",
+        "bad_header_checksum",
+        "padding",
+    ],
+)
+_inner_codes = cover.point(
+    "parser.tunnel_code",
+    [
+        "NONE",
+        "L2_TRUNCATED",
+        "L3_TRUNCATED",
+        "BAD_IP_VERSION",
+        "BAD_IHL",
+        "BAD_L3_LENGTH",
+        "TOO_DEEP",
+        "EXT_TRUNCATED",
+        "L4_TRUNCATED",
+        "BAD_TCP_OFFSET",
+        "BAD_UDP_LENGTH",
+        "L3_BEYOND_FRAME",
+    ],
+)
 _codes = cover.point("parser.code", ["NONE", *(code.name for code in COUNTERS)])
 _depth = cover.point("parser.depth", [1, 2, 3, 4, 5, 6, 7, 8])
+_tunnel_depth = cover.point("parser.tunnel_depth", list(range(4, 15)))  # 14: and more
 _verdicts = cover.point("parser.checksum", ["none", "good", "bad", "unknown"])
 _headers = cover.point("parser.header_checksum", ["none", "good", "bad"])
 _pauses = cover.cross("parser.pauses", list(PAUSES), list(PAUSES))
@@ -100,7 +150,7 @@ class Bench:
         self.clk: Any = dut.clk
         self.rst: Any = dut.rst
         self.rng = seeded("parser")
-        self.model = ParserModel(PARSE_BYTES)
+        self.model = ParserModel(PARSE_BYTES, tunnel=TUNNEL)
         start_clock(dut.clk)
         dut.rst.value = 1
         for signal in ("reg_req", "reg_write", "reg_addr", "reg_wdata", "reg_wstrb", "now"):
@@ -242,7 +292,10 @@ class Bench:
     def _cover(self, want: Expected) -> None:
         p, length = want.parsed, len(want.sent.data)
         _codes(Code(p.code).name)
-        _depth(len(p.layers))
+        if p.tunnel_kind:
+            self._cover_tunnel(p, want.sent.data)
+        else:
+            _depth(len(p.layers))
         _verdicts(("none", "good", "bad", "unknown")[p.user >> 8])
         _headers(("none", "good", "bad")[p.ip_checksum])
         _last_lanes((length - 1) % 16 + 1)
@@ -275,6 +328,39 @@ class Bench:
         for name, there in seen.items():
             if there:
                 _layers(name)
+
+    def _cover_tunnel(self, p: Parsed, frame: bytes) -> None:
+        _inner_codes(Code(p.code).name)
+        _tunnel_depth(min(len(p.layers), 14))
+        header = p.l4_offset + 8
+        ethernet = p.tunnel_kind == 1 or frame[header + 2 : header + 4] == b"\x65\x58"
+        udp_end = min(p.l4_offset + p.udp_length, p.l3_end)
+        seen = {
+            "vxlan": p.tunnel_kind == 1,
+            "geneve": p.tunnel_kind == 2,
+            "geneve_options": p.tunnel_kind == 2 and frame[header] & 63,
+            "without_ethernet": not ethernet and p.inner_l3_kind,
+            "other_protocol": not ethernet and p.inner_ethertype not in (0x0800, 0x86DD),
+            "over_ipv6": p.l3_kind == 2,
+            "in_a_piece": p.fragment,
+            "one_tag": p.inner_vlan_count == 1,
+            "two_tags": p.inner_vlan_count == 2,
+            "service_tag": p.inner_vlan0_ad or p.inner_vlan1_ad,
+            "mac_control": ethernet and p.inner_ethertype == 0x8808,
+            "ipv4": p.inner_l3_kind == 1,
+            "ipv4_options": p.inner_ip_options,
+            "ipv6": p.inner_l3_kind == 2,
+            "extension_header": p.inner_ext_mask,
+            "piece": p.inner_fragment,
+            "good_header_checksum": p.inner_ip_checksum == 1,
+            "bad_header_checksum": p.inner_ip_checksum == 2,
+            "padding": p.inner_l3_kind and p.inner_l3_offset + p.inner_l3_length < udp_end,
+        }
+        for kind, name in enumerate(("tcp", "udp", "icmp", "icmpv6", "esp"), 1):
+            seen[name] = p.inner_l4_kind == kind
+        for name, there in seen.items():
+            if there:
+                _tunnels(name)
 
 
 def parser_test(ms: int = 4) -> Any:
@@ -345,7 +431,8 @@ async def parser_says_of_every_capture_what_the_model_says(dut: Any) -> None:
 
 @parser_test()
 async def parser_takes_a_frame_each_max_of_its_beats_and_four_cycles(dut: Any) -> None:
-    """At each length, frames of mixed kinds of that length; then lengths mixed too."""
+    """At each length, frames of mixed kinds of that length; then lengths mixed too; then the longest walks, each with a
+    short frame behind it."""
     bench = await Bench(dut).start()
     by_length: dict[int, list[bytes]] = {}
     for frame in FRAMES["line_rate"]:
@@ -357,6 +444,8 @@ async def parser_takes_a_frame_each_max_of_its_beats_and_four_cycles(dut: Any) -
     mixed = list(FRAMES["line_rate"])
     bench.rng.shuffle(mixed)
     _check_rate(await bench.play(mixed, "mixed lengths"))
+    await bench.quiet()
+    _check_rate(await bench.play(FRAMES["longest_walks"], "longest walks"))
     await bench.quiet()
 
 
@@ -448,7 +537,7 @@ async def parser_starts_over_at_a_reset_in_mid_frame(dut: Any) -> None:
 @parser_test()
 async def parser_leaves_the_mark_of_a_bad_frame_alone_and_judges_no_checksum_of_it(dut: Any) -> None:
     bench = await Bench(dut).start()
-    await bench.set_drop(0x1FFF)
+    await bench.set_drop(0x7FFF)
     marks = [0, bad_mark(), bad_mark(Code.BAD_FRAME), 0, bad_mark(Code.OVERSIZE), bad_mark(127)]
     frames = bench.rng.sample(FRAMES["shapes"], 40) + FRAMES["one_of_each_code"]
     pairs = await bench.play(frames * 2, "marked frame", bads=marks)
@@ -460,7 +549,7 @@ async def parser_leaves_the_mark_of_a_bad_frame_alone_and_judges_no_checksum_of_
 async def parser_drops_by_policy_code_by_code(dut: Any) -> None:
     """Each code alone, all, and none: a frame of each code in each; the mark is the code's in both cases."""
     bench = await Bench(dut).start()
-    for mask in (*(1 << bit for bit in range(13)), 0xFFFF, 0):
+    for mask in (*(1 << code - 32 for code in COUNTERS), 0xFFFF, 0):
         await bench.set_drop(mask)
         for want, got in await bench.play(FRAMES["one_of_each_code"], f"drop {mask:#x}", alone=four_state()):
             code = want.parsed.code
@@ -490,4 +579,4 @@ async def parser_counts_each_code_and_every_frame(dut: Any) -> None:
         await bench.quiet(4)
         found = await bench.counters()
         assert found == {name: counted[name] for name in found}, f"counters {found}, frames {counted}"
-    assert all(counted.values()) and len(counted) == 14
+    assert all(counted.values()) and set(counted) == {"FRAMES", *(code.name for code in CODES)}

@@ -23,7 +23,7 @@ from rich.text import Text
 from models.meta import Code, unpack
 from models.parser import PARSER_FIELDS, ChecksumVerdict, NatT, ParserModel
 from tb.build import SimulationFailed, simulate
-from tb.parser.designs import parser_design
+from tb.parser.designs import PARSE_BYTES, parser_design
 from tb.replay.capture import Capture, CaptureError, read_capture
 from tb.toolchain import SIM_BUILD
 
@@ -32,6 +32,12 @@ __all__ = ["View", "parse"]
 TARGETS = ("model", "cocotb")
 WIDTH = 120
 """Columns of the table where no terminal says how many there are."""
+TUNNEL_BYTES = 256
+"""What a parser that reads tunnels sees of a frame."""
+_LONG = 56
+"""An address line of more characters is shown as two."""
+_INNERMOST = ("tcp_flags", "icmp_type", "icmp_code", "spi", "esp_seq")
+"""Fields of the innermost L4 header, which have no other name in a tunnel."""
 _EXTENSIONS = ("hop-by-hop", "routing", "fragment", "destination", "AH")
 _TCP_FLAGS = "FSRPAUECN"
 """From bit 0: FIN, SYN, RST, PSH, ACK, URG, ECE, CWR, and AE (formerly NS)."""
@@ -62,10 +68,12 @@ class View:
     def record(self) -> dict[str, Any]:
         """As JSON: every field under its name in models/meta.py, addresses as text."""
         fields: dict[str, Any] = dict(self.fields)
-        for name in ("dst_mac", "src_mac"):
-            fields[name] = _mac(self.fields[name])
-        for name in ("ip_src", "ip_dst"):
-            fields[name] = _ip(self.fields, name) if self.fields["l3_kind"] else None
+        for inner in ("", "inner_"):
+            for name in ("dst_mac", "src_mac"):
+                fields[inner + name] = _mac(self.fields[inner + name])
+            for name in ("ip_src", "ip_dst"):
+                kind = self.fields[f"{inner}l3_kind"]
+                fields[inner + name] = _ip(kind, self.fields[inner + name]) if kind else None
         return {
             "frame": self.number,
             "bytes": self.length,
@@ -81,30 +89,30 @@ def _mac(value: int) -> str:
     return ":".join(f"{byte:02x}" for byte in value.to_bytes(6, "big"))
 
 
-def _ip(fields: Mapping[str, int], name: str) -> str:
-    kind = ipaddress.IPv4Address if fields["l3_kind"] == 1 else ipaddress.IPv6Address
-    return str(kind(fields[name]))
+def _ip(kind: int, value: int) -> str:
+    return str((ipaddress.IPv4Address if kind == 1 else ipaddress.IPv6Address)(value))
 
 
 # Frames and what is said of them
 
 
-def _by_model(frames: Iterable[tuple[int, bytes, int]]) -> Iterator[View]:
-    model = ParserModel()
+def _by_model(frames: Iterable[tuple[int, bytes, int]], tunnel: bool) -> Iterator[View]:
+    model = ParserModel(TUNNEL_BYTES, tunnel=True) if tunnel else ParserModel()
     for number, frame, bad in frames:
         parsed = model.parse(frame, bad)
         yield View(number, len(frame), parsed.meta_fields(), parsed.user, parsed.latency_cycles)
 
 
-def _by_rtl(frames: Sequence[tuple[int, bytes, int]], sim: str, waves: bool) -> list[View]:
+def _by_rtl(frames: Sequence[tuple[int, bytes, int]], tunnel: bool, sim: str, waves: bool) -> list[View]:
     """Every frame alone through ``parser``. SimulationFailed: it didn't get to its end."""
-    job = json.dumps({"frames": [[frame.hex(), bad] for _, frame, bad in frames]})
+    design = parser_design(TUNNEL_BYTES if tunnel else PARSE_BYTES, tunnel)
+    job = json.dumps({"parameters": design.parameters, "frames": [[frame.hex(), bad] for _, frame, bad in frames]})
     folder = SIM_BUILD / "jobs" / f"parse-{hashlib.sha256(job.encode()).hexdigest()[:12]}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / "job.json").write_text(job)
     env = {"NICLOOP_JOB": str(folder)}
-    simulate(parser_design(), "tb.parser.bench_parse", sim=sim, waves=waves, env=env, timeout_s=3600).check()
+    simulate(design, "tb.parser.bench_parse", sim=sim, waves=waves, env=env, timeout_s=3600).check()
     views = []
     lines = (folder / "results.jsonl").read_text().splitlines()
     for (number, frame, _), line in zip(frames, lines, strict=True):
@@ -142,9 +150,36 @@ def _chosen(capture: Capture, wanted: str | None) -> list[tuple[int, bytes, int]
 
 
 def _headers(f: Mapping[str, int]) -> str:
-    """The chain of headers in words, a line or two for each layer."""
+    """The chain of headers in words, a line or two for each layer; what is in a tunnel stands behind bars."""
+    lines = _layers(f, link=bool(f["dst_mac"] or f["src_mac"] or f["ethertype"]))
+    if f["tunnel_kind"]:
+        inside = _inside(f)
+        # GENEVE may carry IP without Ethernet: nothing but the addresses says so.
+        link = bool(inside["dst_mac"] or inside["src_mac"] or (inside["ethertype"] and f["tunnel_kind"] == 1))
+        lines.append(_tunnel(f, link))
+        lines += [f"| {line}" for line in _layers(inside, link)]
+    return "\n".join(lines)
+
+
+def _inside(f: Mapping[str, int]) -> dict[str, int]:
+    """What is in the tunnel, under the names that it would have outside."""
+    found = {name: f.get(f"inner_{name}", 0) for name in f}
+    return found | {name: f[name] for name in _INNERMOST}
+
+
+def _tunnel(f: Mapping[str, int], link: bool) -> str:
+    kind, flags = f["tunnel_kind"], f["tunnel_flags"]
+    text = f"{'VXLAN' if kind == 1 else 'GENEVE'} VNI {f['vni']} flags {flags:#04x}"
+    if kind == 2:
+        text += "".join(f" {name}" for bit, name in ((7, "OAM"), (6, "critical")) if flags >> bit & 1)
+        if f["inner_ethertype"] and not link:
+            text += f" protocol {f['inner_ethertype']:#06x}"
+    return text
+
+
+def _layers(f: Mapping[str, int], link: bool) -> list[str]:
     lines = []
-    if f["dst_mac"] or f["src_mac"] or f["ethertype"]:
+    if link:
         ethertype = f"{f['ethertype']:#06x}" if f["ethertype"] >= 0x600 else f"length {f['ethertype']}"
         lines.append(f"{_mac(f['src_mac'])} > {_mac(f['dst_mac'])} {ethertype}")
     for tag in range(f["vlan_count"]):
@@ -158,23 +193,28 @@ def _headers(f: Mapping[str, int]) -> str:
     if f["l4_kind"]:
         lines.append(_transport(f))
     if f["roce"]:
-        marks = "".join(f" {name}" for name in ("fecn", "becn") if f[f"bth_{name}"]).upper()
-        flags = f["bth_flags"]
-        lines += [
-            f"BTH opcode {f['bth_opcode']:#04x} QP {f['bth_dest_qp']:#x} PSN {f['bth_psn']} P_Key {f['bth_pkey']:#06x}",
-            f"  SE {flags >> 7} M {flags >> 6 & 1} pad {flags >> 4 & 3} TVer {flags & 15} A {f['bth_ack_req']}{marks}",
-        ]
+        lines += _roce(f)
     if f["natt"]:
         kind = {NatT.ESP: f"ESP, SPI {f['spi']:#010x} sequence {f['esp_seq']}", NatT.IKE: "IKE"}
         lines.append(f"UDP-encapsulated {kind.get(NatT(f['natt']), 'keepalive')}")
-    return "\n".join(lines)
+    return lines
+
+
+def _roce(f: Mapping[str, int]) -> list[str]:
+    marks = "".join(f" {name}" for name in ("fecn", "becn") if f[f"bth_{name}"]).upper()
+    flags = f["bth_flags"]
+    return [
+        f"BTH opcode {f['bth_opcode']:#04x} QP {f['bth_dest_qp']:#x} PSN {f['bth_psn']} P_Key {f['bth_pkey']:#06x}",
+        f"  SE {flags >> 7} M {flags >> 6 & 1} pad {flags >> 4 & 3} TVer {flags & 15} A {f['bth_ack_req']}{marks}",
+    ]
 
 
 def _network(f: Mapping[str, int]) -> list[str]:
-    lines = [
-        f"IPv{4 if f['l3_kind'] == 1 else 6} {_ip(f, 'ip_src')} > {_ip(f, 'ip_dst')}",
-        f"  length {f['l3_length']} DSCP {f['dscp']} ECN {f['ecn']} TTL {f['ttl']} protocol {f['protocol']}",
-    ]
+    src, dst = (_ip(f["l3_kind"], f[name]) for name in ("ip_src", "ip_dst"))
+    lines = [f"IPv{4 if f['l3_kind'] == 1 else 6} {src} > {dst}"]
+    if len(lines[0]) > _LONG:
+        lines = [f"IPv6 {src}", f"  > {dst}"]
+    lines.append(f"  length {f['l3_length']} DSCP {f['dscp']} ECN {f['ecn']} TTL {f['ttl']} protocol {f['protocol']}")
     words = ["options"] if f["ip_options"] else []
     if f["ip_checksum"] == ChecksumVerdict.BAD:
         words.append("bad header checksum")
@@ -202,6 +242,17 @@ def _transport(f: Mapping[str, int]) -> str:
     return f"{'ICMP' if kind == 3 else 'ICMPv6'} type {f['icmp_type']} code {f['icmp_code']}"
 
 
+def _offsets(f: Mapping[str, int]) -> str:
+    """The first byte of IP, of L4 and behind the last header; those in a tunnel in a line of their own."""
+    lines = []
+    for inner in ("", "inner_"):
+        lines.append([f[f"{inner}l3_offset"] if f[f"{inner}l3_kind"] else None, f[f"{inner}l4_offset"] or None])
+    shown = lines if f["tunnel_kind"] else lines[:1]
+    shown[-1].append(f["payload_offset"] or None)
+    texts = ["/".join("-" if value is None else str(value) for value in line) for line in shown]
+    return "\n| ".join(texts)
+
+
 def _table(views: Iterable[View], counted: Counter[str], title: str) -> Table:
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("frame", justify="right", no_wrap=True)
@@ -214,12 +265,11 @@ def _table(views: Iterable[View], counted: Counter[str], title: str) -> Table:
     for view in views:
         f = view.fields
         counted[view.code] += 1
-        offsets = [f["l3_offset"] if f["l3_kind"] else None, f["l4_offset"] or None, f["payload_offset"] or None]
         table.add_row(
             str(view.number),
             str(view.length),
             Text(_headers(f)),
-            "/".join("-" if value is None else str(value) for value in offsets),
+            _offsets(f),
             Text(view.checksum, style="bold red" if view.checksum == "bad" else ""),
             str(view.latency),
             Text(view.code or "-", style="bold red" if view.code else ""),
@@ -259,6 +309,9 @@ def parse(
     frames: Annotated[
         str | None, typer.Option(help="A:B, from frame A to frame B (counted from 1, both included).")
     ] = None,
+    tunnel: Annotated[
+        bool, typer.Option("--tunnel", help="See 256 bytes, and read what is in VXLAN and GENEVE.")
+    ] = False,
     simulator: Annotated[str, typer.Option("--sim", help="Of the cocotb target: verilator or icarus.")] = "verilator",
     waves: Annotated[bool, typer.Option(help="Write a waveform (cocotb).", envvar="NICLOOP_WAVES")] = False,
 ) -> None:
@@ -275,18 +328,19 @@ def parse(
     chosen = _chosen(read, frames)
     empty = [number for number, frame, _ in chosen if not frame]
     carried = [row for row in chosen if row[1]]
-    title = f"{Path(capture).name}, by the {'model' if target == 'model' else f'RTL ({simulator})'}"
+    by = "model" if target == "model" else f"RTL ({simulator})"
+    title = f"{Path(capture).name}, by the {by}{', with tunnels' if tunnel else ''}"
     wrong: list[str] = []
     if target == "model" or not carried:
-        _show(_by_model(carried), as_json, title)
+        _show(_by_model(carried, tunnel), as_json, title)
     else:
         try:
-            views = _by_rtl(carried, simulator, waves)
+            views = _by_rtl(carried, tunnel, simulator, waves)
         except SimulationFailed as error:
             typer.echo(f"nicloop: {error}", err=True)
             raise typer.Exit(1) from error
         _show(views, as_json, title)
-        wrong = _differences(views, list(_by_model(carried)))
+        wrong = _differences(views, list(_by_model(carried, tunnel)))
     for text in wrong[:20]:
         typer.echo(text, err=True)
     if wrong:

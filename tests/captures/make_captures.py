@@ -44,7 +44,7 @@ from scapy.layers.inet6 import (
     RouterAlert,
     fragment6,
 )
-from scapy.layers.ipsec import ESP, SecurityAssociation
+from scapy.layers.ipsec import AH, ESP, SecurityAssociation
 from scapy.layers.l2 import ARP, GRE, LLC, STP, Dot1AD, Dot1Q, Dot3, Ether
 from scapy.layers.vxlan import VXLAN
 from scapy.packet import Packet, Raw
@@ -253,6 +253,130 @@ def tunnels() -> Frames:
     yield "IPv4 in IPv6", ether(IPv6(**V6), IP(**V4), udp())
 
 
+def in_vxlan(*layers: Packet, six: bool = False, flags: int = 8, vni: int = 0x123456, **ports: int) -> bytes:
+    """A frame with these layers in VXLAN."""
+    outer = IPv6(tc=0x28, **V6) if six else IP(tos=0x28, flags="DF", **V4)
+    return ether(outer, udp(dport=4789, **ports), VXLAN(flags=flags, vni=vni), *layers)
+
+
+def in_geneve(*layers: Packet, six: bool = False, kind: int = 0x6558, options: int = 1, **fields: int) -> bytes:
+    """A frame with these layers in GENEVE, with so many options of 8 bytes."""
+    outer = IPv6(hlim=9, **V6) if six else IP(ttl=9, **V4)
+    option = GeneveOptions(classid=0xFF01, type=3, data=b"\1\2\3\4")
+    tunnel = GENEVE(**{"vni": 0xABCDEF} | fields, proto=kind, options=[option.copy() for _ in range(options)])
+    return ether(outer, udp(dport=6081), tunnel, *layers)
+
+
+def carried() -> Iterator[tuple[str, list[Packet]]]:
+    """What stands in a tunnel, by name: the layers behind an inner Ethernet header."""
+    four, six = {"src": "10.0.0.1", "dst": "10.0.0.2"}, {"src": "fd00::1", "dst": "fd00::2"}
+    hop, dest = IPv6ExtHdrHopByHop(options=[RouterAlert()]), IPv6ExtHdrDestOpt(options=[PadN(optdata=b"\0" * 4)])
+    segments = [("MSS", 1460), ("SAckOK", b"")]
+    yield "IPv4, TCP", [IP(tos=0x4A, flags="DF", ttl=7, **four), TCP(flags="PA", options=segments), Raw(b"x" * 21)]
+    yield "IPv4, UDP", [IP(**four), udp(), Raw(b"x" * 5)]
+    yield "IPv4, ICMP", [IP(**four), ICMP(type=3, code=4), Raw(b"x" * 8)]
+    yield "IPv4 with options, UDP", [IP(options=[IPOption_RR(routers=["0.0.0.0"] * 3)], **four), udp()]
+    yield "IPv4, bad header checksum", [IP(chksum=0x1234, **four), TCP(flags="S")]
+    yield "IPv4, first piece", [IP(flags="MF", **four), udp(len=400), Raw(b"x" * 16)]
+    yield "IPv4, later piece", [IP(flags="MF", frag=5, proto=17, **four), Raw(b"x" * 24)]
+    yield "IPv4, ESP", [IP(**four), ESP(spi=0x1010, seq=9, data=b"x" * 24)]
+    yield "IPv4, AH, UDP", [IP(**four), AH(nh=17, payloadlen=4, spi=7, seq=8, icv=b"\0" * 12), udp()]
+    yield "IPv4, protocol 253", [IP(proto=253, **four), Raw(b"x" * 9)]
+    yield "IPv4, IPv4", [IP(**four), IP(**four), udp()]
+    yield "IPv4, RoCEv2", [IP(**four), udp(dport=4791), BTH(opcode=4, dqpn=3, psn=5)]
+    yield "IPv4, UDP to port 4500", [IP(**four), udp(dport=4500), Raw(b"\0\0\x10\x10\0\0\0\1" + b"x" * 16)]
+    yield "IPv4, padding of 7 bytes", [IP(**four), udp(), Raw(b"\xaa" * 7)]
+    yield "IPv6, TCP", [IPv6(tc=0xB9, hlim=3, **six), TCP(flags="FA"), Raw(b"x" * 10)]
+    yield "IPv6, UDP", [IPv6(**six), udp(), Raw(b"x" * 5)]
+    yield "IPv6, ICMPv6", [IPv6(**six), ICMPv6EchoRequest(id=1, seq=2, data=b"x" * 8)]
+    yield "IPv6, hop-by-hop, destination, UDP", [IPv6(**six), hop.copy(), dest.copy(), udp()]
+    yield "IPv6, piece", [IPv6(**six), IPv6ExtHdrFragment(offset=4, m=1, id=7, nh=6), Raw(b"x" * 24)]
+    yield "IPv6, no next header", [IPv6(nh=59, **six)]
+
+
+def inner() -> Frames:
+    """Tunnels with all that the parser reads in them."""
+    yield from whole_tunnels()
+    yield from malformed_tunnels()
+
+
+def whole_tunnels() -> Frames:
+    link = Ether(src="02:00:00:00:01:0a", dst="02:00:00:00:01:0b")
+    tag_sets = ([], [Dot1Q(vlan=5, prio=3)], [Dot1AD(vlan=200, dei=1), Dot1Q(vlan=100, prio=6)], [Dot1AD(vlan=9)])
+
+    def bridged(turn: int, layers: list[Packet]) -> list[Packet]:
+        return [part.copy() for part in (link, *tag_sets[turn % 4], *layers)]
+
+    for turn, (name, layers) in enumerate(carried()):
+        tags = len(tag_sets[turn % 4])
+        yield f"VXLAN, {tags} tags, {name}", in_vxlan(*bridged(turn, layers), six=turn % 3 == 0)
+        tags, options = len(tag_sets[(turn + 1) % 4]), turn % 4
+        what = f"GENEVE, {options} options, {tags} tags, {name}"
+        yield what, in_geneve(*bridged(turn + 1, layers), six=turn % 3 == 1, options=options, critical=turn % 2)
+        kind = 0x86DD if layers[0].name == "IPv6" else 0x0800
+        yield f"GENEVE without Ethernet, {name}", in_geneve(*layers, kind=kind, options=turn % 3, oam=turn % 2)
+    plain = [IP(**V4), udp()]
+    for kind, outer in (("VXLAN", in_vxlan), ("GENEVE", in_geneve)):
+        yield f"{kind}, ARP inside", outer(link.copy(), ARP(psrc="10.0.0.1", pdst="10.0.0.2"))
+        yield f"{kind}, length 38 inside", outer(Dot3(src=A, dst=B), LLC(), STP())
+        yield f"{kind}, PAUSE inside", outer(link.copy(), MACControlPause(pause_time=5))
+        yield (
+            f"{kind}, a tunnel inside",
+            outer(link.copy(), IP(**V4), udp(dport=4789), VXLAN(flags=8, vni=9), link, *plain),
+        )
+        yield f"{kind}, nothing inside", outer()
+    yield "VXLAN, all flags but P", in_vxlan(link.copy(), *plain, flags=0xFB, vni=0xFFFFFF)
+    yield "VXLAN from port 4789", in_vxlan(link.copy(), *plain, sport=4789)
+    outer = IP(**V4) / udp(sport=4789) / VXLAN(flags=8) / link / plain[0] / plain[1]
+    yield "UDP from port 4789 to another", ether(outer)
+    yield "VXLAN in a first piece", ether(IP(flags="MF", **V4), udp(dport=4789), VXLAN(flags=8), link, *plain)
+    yield "VXLAN in a later piece", ether(IP(frag=3, proto=17, **V4), Raw(filler(64, 3)))
+    yield "GENEVE, protocol 0x88b5", in_geneve(Raw(b"x" * 20), kind=0x88B5)
+    for count in (20, 31):
+        yield f"GENEVE, {count} options of 8 bytes", in_geneve(link.copy(), *plain, options=count)
+
+
+def malformed_tunnels() -> Frames:
+    link = Ether(src=A, dst=B)
+    tags = [Dot1AD(vlan=200), Dot1Q(vlan=100)]
+    first = in_vxlan(link.copy(), *tags, IP(options=[IPOption_NOP()] * 4, **V4), TCP(options=[("MSS", 1460)]))
+    for end in range(42, len(first)):
+        yield f"VXLAN, two tags, IPv4 with options, TCP: cut at {end} of {len(first)}", first[:end]
+    second = in_geneve(IPv6(**V6), IPv6ExtHdrDestOpt(), udp(), kind=0x86DD)
+    for end in range(42, len(second), 3):
+        yield f"GENEVE, IPv6, destination options, UDP: cut at {end} of {len(second)}", second[:end]
+
+    def edited(name: str, frame: bytes, at: int, *values: int) -> tuple[str, bytes]:
+        return name, frame[:at] + bytes(values) + frame[at + len(values) :]
+
+    vxlan = in_vxlan(link.copy(), IP(**V4), udp(), Raw(b"x" * 24))
+    geneve = in_geneve(link.copy(), IP(**V4), udp(), Raw(b"x" * 24))
+    six = in_vxlan(link.copy(), IPv6(**V6), IPv6ExtHdrDestOpt(), udp(), Raw(b"x" * 24))
+    stream = in_vxlan(link.copy(), IP(**V4), TCP(), Raw(b"x" * 24))
+    yield edited("VXLAN without flag I", vxlan, 42, 0)
+    yield edited("GENEVE, version 1", geneve, 42, 0x42)
+    yield edited("GENEVE, options to the end of UDP", geneve, 42, 19)
+    yield edited("GENEVE, options beyond UDP", geneve, 42, 63)
+    for length in (8, 15, 16, 29, 30, 49, 50, 57, 58):
+        yield edited(f"VXLAN, UDP length {length}", vxlan, 38, 0, length)
+        yield edited(f"GENEVE, UDP length {length}", geneve, 38, 0, length)
+    yield edited("inner IPv4, version 5", vxlan, 64, 0x55)
+    yield edited("inner IPv4, header length 16", vxlan, 64, 0x44)
+    yield edited("inner IPv4, total length 19", vxlan, 66, 0, 19)
+    yield edited("inner IPv4, total length beyond the tunnel by 1", vxlan, 66, 0, 53)
+    yield edited("inner IPv4, total length of 65535", vxlan, 66, 0xFF, 0xFF)
+    yield edited("inner UDP, length 7", vxlan, 88, 0, 7)
+    yield edited("inner UDP, length beyond the packet by 1", vxlan, 88, 0, 33)
+    yield edited("inner TCP, header length 16", stream, 96, 0x40)
+    yield edited("inner TCP, header length 60", stream, 96, 0xF0)
+    yield edited("inner IPv6, version 4", six, 64, 0x40)
+    yield edited("inner IPv6, payload length beyond the tunnel", six, 68, 0xFF, 0xFF)
+    yield edited("inner extension header beyond the packet", six, 105, 255)
+    yield "three tags inside", in_vxlan(link.copy(), Dot1Q(vlan=1), Dot1Q(vlan=2), Dot1Q(vlan=3), IP(**V4), udp())
+    five = [IPv6ExtHdrDestOpt() for _ in range(5)]
+    yield "five extension headers inside", in_geneve(IPv6(**V6), *five, udp(), kind=0x86DD)
+
+
 def roce(opcode: int, psn: int, body: bytes, *, six: bool = False, tos: int = 0, **fields: int) -> bytes:
     """A RoCEv2 frame; Scapy computes the ICRC. ``body`` is padded to 4 bytes, and BTH says by how many."""
     pad = -len(body) % 4
@@ -452,6 +576,7 @@ CAPTURES: dict[str, Callable[[], Frames]] = {
     "ipv6": ipv6,
     "fragments": fragments,
     "tunnels": tunnels,
+    "inner": inner,
     "rocev2": rocev2,
     "esp": esp,
     "pause": pause,

@@ -4,32 +4,39 @@
 parser's model: sums and lengths are computed on their own, plainly. From whole frames come malformed ones:
 ``truncations`` cuts at every byte, ``wrong_lengths`` gives each length field every value around its right one,
 ``mutated`` changes random bytes, ``deep_chains`` builds header chains up to and beyond the parser's depth.
-The same seed gives the same frames.
+``tunnel_shapes``, ``random_tunnel`` and ``deep_tunnels`` do the same for tunnels: ``Built.meta`` is then what a parser
+says that reads them, and ``Built.outer()`` what one says that doesn't. The same seed gives the same frames.
 """
 
 from __future__ import annotations
 
 import random
 import struct
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from models.meta import Code
+from models.meta import FIELDS, Code
 
 __all__ = [
     "L4_KINDS",
+    "TUNNEL_KINDS",
     "Built",
     "Layer",
     "LengthField",
     "Shape",
     "build",
     "deep_chains",
+    "deep_tunnels",
     "mutated",
     "nested_pieces",
     "plain_sum",
     "random_shape",
+    "random_tunnel",
     "shapes",
     "truncations",
+    "tunnel_shapes",
     "wrong_lengths",
 ]
 
@@ -38,7 +45,13 @@ HOP_BY_HOP, ROUTING, FRAGMENT, AH, DESTINATION = 0, 43, 44, 51, 60
 EXTENSIONS = (HOP_BY_HOP, ROUTING, FRAGMENT, AH, DESTINATION)
 L4_KINDS = ("tcp", "udp", "roce", "natt_esp", "ike", "keepalive", "natt_short", "icmp", "esp", "no_next", "unknown")
 """What may follow IP: natt_short is UDP port 4500 with fewer than 4 bytes, unknown a protocol that nobody reads."""
+TUNNEL_KINDS = ("vxlan", "geneve")
+"""What else may: UDP that carries the headers of ``Shape.inner``."""
 
+_FIELD_NAMES = frozenset(field.name for field in FIELDS)
+_INNERMOST = ("tcp_flags", "icmp_type", "icmp_code", "spi", "esp_seq")
+"""Fields of an L4 header that stand under their own name in a tunnel too."""
+_LAYER4 = ("tcp", "udp", "icmp", "esp")
 _PROTOCOL = {"tcp": 6, "icmp": 1, "esp": 50, "no_next": 59, "unknown": 253}
 _ODD = (0, 1, 2, 4, 8, 0x0F, 0x11, 0x2B, 0x2C, 0x32, 0x33, 0x3A, 0x3B, 0x3C, 0x40, 0x45, 0x4F, 0x60, 0x7F, 0x80, 0xFF)
 """Byte values that mean something somewhere in a header."""
@@ -53,13 +66,17 @@ class Shape:
     options         32-bit words of IPv4 options, 0 to 10
     extensions      (kind, length field) of each extension header; over IPv4 only AH is one
     fragment        (offset in 8 bytes, more fragments): IPv4's own, or that of each IPv6 fragment header
+    cut             of a first piece, bytes that later pieces hold: at most all that there are behind the last header
     segments_left   of each routing header
-    l4              one of L4_KINDS
+    l4              one of L4_KINDS or TUNNEL_KINDS
     tcp_options     32-bit words of TCP options, 0 to 10
     payload         bytes behind the last header
     padding         bytes of Ethernet padding behind the IP packet
     checksum        "good", "bad" or "none" (UDP only) at L4
     ip_checksum     IPv4 header checksum is right
+    inner           what a tunnel carries; None: a plain frame
+    bridged         a GENEVE tunnel carries Ethernet; else it names the type of what comes next. VXLAN always does
+    tunnel_options  32-bit words of GENEVE options, 0 to 63
     """
 
     tags: tuple[int, ...] = ()
@@ -68,6 +85,7 @@ class Shape:
     options: int = 0
     extensions: tuple[tuple[int, int], ...] = ()
     fragment: tuple[int, int] = (0, 0)
+    cut: int = 0
     segments_left: int = 0
     l4: str = "udp"
     tcp_options: int = 0
@@ -75,6 +93,9 @@ class Shape:
     padding: int = 0
     checksum: str = "good"
     ip_checksum: bool = True
+    inner: Shape | None = None
+    bridged: bool = True
+    tunnel_options: int = 0
     seed: int = 1
 
 
@@ -126,10 +147,24 @@ class Built:
         turn = 0
         for layer in self.layers:
             turn = max(turn, (layer.end - 1) // 16) + 1
-        extensions = sum(layer.name == "extension" for layer in self.layers)
+        names = Counter(layer.name for layer in self.layers)
+        extensions = max(names["extension"], names["inner extension"])
         in_bytes = all(layer.end <= parse_bytes for layer in self.layers)
-        tags = self.meta.get("vlan_count", 0)
+        tags = max(self.meta.get("vlan_count", 0), self.meta.get("inner_vlan_count", 0))
         return tags <= 2 and extensions <= 4 and in_bytes and turn <= parse_bytes // 16 + 2
+
+    def outer(self) -> Built:
+        """The same frame for a parser that reads no tunnels: its chain ends with the tunnel's UDP."""
+        at = next((i for i, layer in enumerate(self.layers) if layer.name in TUNNEL_KINDS), None)
+        if at is None:
+            return self
+        layers = self.layers[:at]
+        meta = {name: value for name, value in self.meta.items() if not name.startswith(("inner_", "tunnel_"))}
+        for name in ("vni", *_INNERMOST):
+            meta.pop(name, None)
+        meta["payload_offset"] = layers[-1].end
+        lengths = tuple(field for field in self.lengths if field.at < layers[-1].end)
+        return replace(self, meta=meta, layers=layers, lengths=lengths)
 
 
 def plain_sum(data: bytes) -> int:
@@ -173,11 +208,13 @@ class _Builder:
         pieces = shape.fragment if shape.ip == 4 or FRAGMENT in kinds else (0, 0)
         readable = not pieces[0] and not (shape.ip == 4 and any(kind != AH for kind in kinds))
         l4 = self.layer4(at) if readable else self.rng.randbytes(shape.payload)
-        length = ip_size + len(extensions) + len(l4)
         verdict = 0
         if readable and self.protocol() in (6, 17):
             l4 = self.checksummed(l4, src, dst)
             verdict = self.verdict(kinds, pieces)
+        if pieces == (0, 1):
+            l4 = l4[: max(len(l4) - shape.cut, self.layers[-1].end - at)]
+        length = ip_size + len(extensions) + len(l4)
         meta = {"l3_offset": l3, "l3_length": length, "ip_src": src, "ip_dst": dst, "protocol": last}
         self.meta |= meta | {"fragment": int(pieces != (0, 0)), "frag_offset": pieces[0], "more_fragments": pieces[1]}
         header = self.ipv4(l3, length, first, src, dst) if shape.ip == 4 else self.ipv6(l3, length, first, src, dst)
@@ -321,6 +358,8 @@ class _Builder:
             src, dst = self.rng.choice((plain, 4500)), 4791
         elif l4 in ("natt_esp", "ike", "keepalive", "natt_short"):
             src, dst = self.rng.choice(((4500, 4500), (plain, 4500), (4500, plain)))
+        elif l4 in TUNNEL_KINDS:
+            src, dst = 49152 + self.bits(14), 4789 if l4 == "vxlan" else 6081
         length = 8 + len(inner)
         self.meta |= {"src_port": src, "dst_port": dst, "udp_length": length, "payload_offset": end}
         self.layers.insert(self.udp_index, Layer("udp", at, at + 8, Code.L4_TRUNCATED))
@@ -349,7 +388,66 @@ class _Builder:
         if l4 == "natt_short":
             self.layers.append(Layer("natt", at, at, Code.ESP_TRUNCATED))
             return self.rng.choice((b"", b"\1\2", b"\1\2\3")), at
+        if l4 in TUNNEL_KINDS:
+            return self.tunnel(at)
         return payload, at
+
+    def tunnel(self, at: int) -> tuple[bytes, int]:
+        """The tunnel's header and what it carries, and the first byte behind the last header."""
+        shape = self.shape
+        bridged = shape.bridged or shape.l4 == "vxlan"
+        inner = build(replace(shape.inner or Shape(), seed=self.bits(32)))
+        ethernet = 0 if bridged else inner.layers[0].end
+        flags, vni = self.bits(8), self.bits(24)
+        if shape.l4 == "vxlan":
+            flags |= 8
+            header = struct.pack(">II", flags << 24 | self.bits(24), vni << 8 | self.bits(8))
+        else:
+            kind = 0x6558 if bridged else inner.meta.get("ethertype", 0)
+            words = shape.tunnel_options
+            self.lengths += [
+                LengthField("options", at, 0x3F00, words),
+                LengthField("tunnel version", at, 0xC000, 0),
+            ]
+            header = struct.pack(">BBHI", words, flags, kind, vni << 8 | self.bits(8)) + self.tunnel_options(words)
+        self.meta |= {"tunnel_kind": 1 + TUNNEL_KINDS.index(shape.l4), "tunnel_flags": flags, "vni": vni}
+        end = at + len(header)
+        self.layers.append(Layer(shape.l4, at, end, Code.TUNNEL_TRUNCATED))
+        return header + inner.frame[ethernet:], self.carried(inner, end - ethernet, bridged)
+
+    def tunnel_options(self, words: int) -> bytes:
+        """RFC 8926 section 3.5: class (one for experiments), type, length in words without the first."""
+        data = b""
+        while words:
+            own = self.rng.randrange(min(words, 32))
+            data += struct.pack(">HBB", 0xFF00 | self.bits(8), self.bits(7), own) + self.rng.randbytes(4 * own)
+            words -= 1 + own
+        return data
+
+    def carried(self, inner: Built, base: int, bridged: bool) -> int:
+        """Fields, layers and length fields of what a tunnel carries, whose byte 0 is at ``base``; behind the L4 header
+        in it nothing is read. Returns the first byte behind the last header."""
+        end = self.layers[-1].end
+        for layer in inner.layers[0 if bridged else 1 :]:
+            if layer.name in ("mac_control", "bth", "natt", *TUNNEL_KINDS):
+                break
+            self.layers.append(Layer(f"inner {layer.name}", base + layer.start, base + layer.end, layer.truncated))
+            if layer.name in _LAYER4:
+                end = base + layer.end
+        for name, value in inner.meta.items():
+            if name.startswith(("dst_mac", "src_mac", "vlan")) and not bridged:
+                continue
+            if name in ("l3_offset", "l4_offset"):
+                self.meta[f"inner_{name}"] = base + value
+            elif f"inner_{name}" in _FIELD_NAMES:
+                self.meta[f"inner_{name}"] = value
+            elif name in _INNERMOST and "natt" not in inner.meta and "tunnel_kind" not in inner.meta:
+                self.meta[name] = value
+        last = self.layers[-1].end
+        for field in inner.lengths:
+            if 0 <= base + field.at < last and (bridged or field.at >= inner.layers[0].end):
+                self.lengths.append(replace(field, name=f"inner {field.name}", at=base + field.at))
+        return end
 
     def bth(self) -> bytes:
         opcode, flags, pkey = self.bits(8), self.bits(8), self.bits(16)
@@ -441,6 +539,78 @@ def random_shape(rng: random.Random) -> Shape:
     )
 
 
+_INNER_L4 = ("tcp", "udp", "icmp", "esp", "no_next", "unknown")
+
+
+def tunnel_shapes() -> list[Shape]:
+    """A small set that holds both tunnels over both IPs, every layer in them, and inner headers wherever they can begin
+    in a beat; all of them fit 256 bytes."""
+    chosen: list[Shape] = []
+    tag_sets: tuple[tuple[int, ...], ...] = ((), (CTAG,), (STAG, CTAG), (CTAG, CTAG), (STAG,))
+
+    def add(inner: Shape, **fields: Any) -> None:
+        chosen.append(Shape(inner=inner, seed=len(chosen), **fields))
+
+    for index, l4 in enumerate(_INNER_L4):
+        for kind in TUNNEL_KINDS:
+            for outer in (4, 6):
+                for ip in (4, 6):
+                    inner = Shape(tag_sets[(index + ip) % 5], ip, l4=l4, payload=5 + index)
+                    add(inner, l4=kind, ip=outer, tags=tag_sets[len(chosen) % 5], tunnel_options=len(chosen) % 4)
+        for ip in (4, 6):
+            add(Shape((), ip, l4=l4, payload=index), l4="geneve", ip=10 - ip, bridged=False, tunnel_options=index)
+    for kind in TUNNEL_KINDS:
+        add(Shape((), 0, 0x0806, payload=28), l4=kind)
+        add(Shape((CTAG,), 0, 0x8808, payload=40), l4=kind, ip=6)
+        add(Shape((), 0, 0x05DC, payload=20), l4=kind)
+        for l4 in ("roce", "natt_esp", "keepalive"):
+            add(Shape(l4=l4), l4=kind)
+        add(Shape(l4="vxlan", inner=Shape(l4="tcp")), l4=kind)
+        for fragment in ((0, 1), (5, 1), (9, 0)):
+            add(Shape((), 4, fragment=fragment, l4="udp", payload=32), l4=kind)
+            add(Shape((), 6, extensions=((FRAGMENT, 0),), fragment=fragment, l4="tcp", payload=32), l4=kind)
+        add(Shape(), l4=kind, fragment=(0, 1))
+        # First pieces: what is in the tunnel goes on in the next one.
+        for outer in (Shape(), Shape((), 6, extensions=((FRAGMENT, 0),))):
+            piece = {"l4": kind, "ip": outer.ip, "extensions": outer.extensions, "fragment": (0, 1)}
+            for ip in (4, 6):
+                for l4 in ("udp", "tcp"):
+                    add(Shape((), ip, l4=l4, payload=40), **piece, cut=24)
+            add(Shape(fragment=(0, 1), payload=64, cut=16), **piece, cut=24)
+        add(Shape(ip_checksum=False, options=2, l4="tcp", tcp_options=3), l4=kind, checksum="bad")
+        add(Shape(options=10, l4="tcp"), l4=kind, options=5, padding=9, checksum="none")
+        add(Shape((STAG, CTAG), 6, padding=4), l4=kind)
+        for extension in EXTENSIONS:
+            add(Shape((), 6, extensions=((extension, 1), (DESTINATION, 0)), l4="udp"), l4=kind)
+        add(Shape((), 6, extensions=((ROUTING, 0),), segments_left=1, l4="tcp"), l4=kind)
+        add(Shape(extensions=((AH, 4),), l4="tcp"), l4=kind, extensions=((AH, 1),))
+    add(Shape((), 0, 0x88B5, payload=9), l4="geneve", bridged=False)
+    add(Shape((), 0, 0x8808, payload=9), l4="geneve", bridged=False)
+    for words in (1, 2, 7, 16, 30):
+        add(Shape(l4="tcp"), l4="geneve", tunnel_options=words)
+        add(Shape((), 4), l4="geneve", ip=6, bridged=False, tunnel_options=words)
+    return chosen
+
+
+def random_tunnel(rng: random.Random) -> Shape:
+    """Any tunnel with anything in it."""
+    inner, outer = random_shape(rng), random_shape(rng)
+    if rng.random() < 0.1:
+        inner = replace(inner, l4=rng.choice(TUNNEL_KINDS), inner=Shape())
+    return replace(
+        outer,
+        ip=outer.ip or 4,
+        tags=outer.tags[:2],
+        extensions=outer.extensions if rng.random() < 0.3 else (),
+        fragment=outer.fragment if rng.random() < 0.2 else (0, 0),
+        cut=rng.choice((0, 8, 40)),
+        l4=rng.choice(TUNNEL_KINDS),
+        inner=inner,
+        bridged=rng.random() < 0.8,
+        tunnel_options=rng.choice((0, 0, 0, 1, 2, 3, 9, 40, 63)),
+    )
+
+
 def truncations(frame: bytes) -> Iterator[bytes]:
     """The frame cut behind each of its bytes but the last."""
     return (frame[:length] for length in range(1, len(frame)))
@@ -456,21 +626,23 @@ def wrong_lengths(built: Built, around: int = 24) -> Iterator[tuple[LengthField,
                 yield field, value, field.put(built.frame, value)
 
 
-def mutated(rng: random.Random, count: int, frames: Sequence[bytes] = ()) -> Iterator[bytes]:
+def mutated(rng: random.Random, count: int, frames: Sequence[bytes] = (), parse_bytes: int = 128) -> Iterator[bytes]:
     """``count`` frames with random changes: up to four bytes among the headers, now and then a cut, a byte taken out or
-    put in, or bytes behind. Of ``frames``, or of random shapes if there are none."""
+    put in, or bytes behind. Of ``frames``, or of random shapes if there are none. Little is changed behind
+    ``parse_bytes``."""
+    reach = parse_bytes + 12
     for _ in range(count):
         frame = bytearray(rng.choice(frames) if frames else build(random_shape(rng)).frame)
         for _ in range(rng.choice((0, 1, 1, 1, 2, 3, 4))):
-            at = rng.randrange(min(len(frame), 140))
+            at = rng.randrange(min(len(frame), reach))
             frame[at] = rng.choice((rng.getrandbits(8), rng.choice(_ODD), frame[at] ^ 1 << rng.randrange(8)))
         what = rng.randrange(12)
         if what == 0:
             del frame[rng.randrange(1, len(frame) + 1) :]
         elif what == 1 and len(frame) > 1:
-            del frame[rng.randrange(min(len(frame), 140))]
+            del frame[rng.randrange(min(len(frame), reach))]
         elif what == 2:
-            frame.insert(rng.randrange(min(len(frame), 140)), rng.getrandbits(8))
+            frame.insert(rng.randrange(min(len(frame), reach)), rng.getrandbits(8))
         elif what == 3:
             frame += rng.randbytes(rng.randrange(1, 40))
         yield bytes(frame)
@@ -496,6 +668,47 @@ def deep_chains(parse_bytes: int = 128) -> Iterator[Built]:
                 seed += 1
                 if not count:
                     break
+
+
+def deep_tunnels(parse_bytes: int = 256) -> Iterator[Built]:
+    """Tunnels whose inner headers end around ``parse_bytes``: by GENEVE options of every length, by extension headers
+    outside and inside, one too many of each, by tags, by many short layers near the end."""
+    seed = 0
+    inners = (
+        Shape(l4="tcp", tcp_options=2),
+        Shape((STAG, CTAG), 6, l4="udp"),
+        Shape((), 6, extensions=((DESTINATION, 0),) * 3, l4="esp"),
+        Shape((CTAG,), 4, options=3, l4="icmp"),
+    )
+    for inner in inners:
+        for words in range(64):
+            for ip in (4, 6):
+                seed += 1
+                shape = Shape((CTAG,), ip, l4="geneve", inner=inner, bridged=bool(words % 3), seed=seed)
+                yield build(replace(shape, tunnel_options=words))
+        for kind in TUNNEL_KINDS:
+            for count in range(6):
+                for length in range(parse_bytes // 8 // max(count, 1)):
+                    seed += 1
+                    extensions = ((DESTINATION, length),) * count
+                    yield build(Shape((), 6, extensions=extensions, l4=kind, inner=inner, seed=seed))
+                    yield build(Shape((), 4, l4=kind, inner=Shape((), 6, extensions=extensions, l4="tcp"), seed=seed))
+                    if not count:
+                        break
+    for tags in ((CTAG,) * 3, (STAG, CTAG, CTAG, CTAG)):
+        for kind in TUNNEL_KINDS:
+            yield build(Shape(l4=kind, inner=Shape(tags)))
+    # Many short layers that begin where the turns run out.
+    for words in range(30, 50):
+        for count in range(5):
+            for l4 in ("tcp", "udp", "esp"):
+                inner = Shape((), 6, extensions=((AH, 0),) * count, l4=l4)
+                yield build(Shape((), 4, l4="geneve", inner=inner, bridged=False, tunnel_options=words - 3 * count))
+    for length in range(14, 26):
+        for count in range(5):
+            inner = Shape((), 4, extensions=((AH, 0),) * count, l4="udp")
+            outer = Shape((), 6, extensions=((DESTINATION, length), *((DESTINATION, 0),) * 3), l4="geneve", inner=inner)
+            yield build(replace(outer, bridged=False))
 
 
 def nested_pieces() -> Iterator[bytes]:

@@ -1,6 +1,6 @@
 """``nicloop parse``: what a person sees of a capture.
 
-Sweep:    table and JSON; the model and the RTL; parts of a capture; whole, cut and wrong captures
+Sweep:    table and JSON; the model and the RTL; tunnels read or not; parts of a capture; whole, cut and wrong captures
 Stimulus: captures of tests/captures, and what is made of them
 Checks:   the fields are the model's; the RTL prints the same; 120 columns; exit codes and messages of DESIGN section 7
 Timing:   the latency that is printed is the model's, on both targets
@@ -28,6 +28,9 @@ from tb.toolchain import ROOT
 CAPTURES = sorted(path for path in (ROOT / "tests" / "captures").iterdir() if ".pcap" in path.name)
 MALFORMED = ROOT / "tests" / "captures" / "scapy_malformed.pcapng"
 VLAN = ROOT / "tests" / "captures" / "scapy_vlan.pcapng"
+TUNNELS = ROOT / "tests" / "captures" / "scapy_inner.pcapng"
+TEXTS = {inner + name for inner in ("", "inner_") for name in ("dst_mac", "src_mac", "ip_src", "ip_dst")}
+"""Fields that are printed as text."""
 
 
 def parse(*arguments: object) -> Result:
@@ -38,11 +41,12 @@ def records(result: Result) -> list[dict[str, Any]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def test_json_has_a_line_a_frame_with_every_field_of_the_model() -> None:
-    model = ParserModel()
+@pytest.mark.parametrize("tunnel", [False, True], ids=["plain", "tunnels"])
+def test_json_has_a_line_a_frame_with_every_field_of_the_model(tunnel: bool) -> None:
+    model = ParserModel(256, tunnel=True) if tunnel else ParserModel()
     for path in CAPTURES:
         batch = read_capture(path).batch
-        result = parse(path, "--json")
+        result = parse(path, "--json", *(["--tunnel"] if tunnel else []))
         assert result.exit_code == 0, result.stderr
         found = records(result)
         assert [record["frame"] for record in found] == list(range(1, len(batch) + 1))
@@ -52,9 +56,8 @@ def test_json_has_a_line_a_frame_with_every_field_of_the_model() -> None:
             assert record["code"] == (Code(parsed.code).name.lower() if parsed.code else None)
             assert record["latency_cycles"] == parsed.latency_cycles
             assert set(record["fields"]) == set(PARSER_FIELDS)
-            texts = ("dst_mac", "src_mac", "ip_src", "ip_dst")
-            fields = {name: value for name, value in record["fields"].items() if name not in texts}
-            assert fields == {name: value for name, value in parsed.meta_fields().items() if name not in texts}
+            fields = {name: value for name, value in record["fields"].items() if name not in TEXTS}
+            assert fields == {name: value for name, value in parsed.meta_fields().items() if name not in TEXTS}
 
 
 def test_addresses_are_printed_as_people_write_them() -> None:
@@ -63,7 +66,10 @@ def test_addresses_are_printed_as_people_write_them() -> None:
     assert (fields["src_mac"], fields["dst_mac"]) == ("02:00:00:00:00:0a", "02:00:00:00:00:0b")
     assert (fields["ip_src"], fields["ip_dst"]) == ("2001:db8::1", "2001:db8::2")
     (record,) = records(parse(VLAN, "--json", "--frames", "14"))
-    assert record["fields"]["ip_src"] is None
+    assert record["fields"]["ip_src"] is None and record["fields"]["inner_ip_src"] is None
+    first, second = records(parse(TUNNELS, "--json", "--tunnel", "--frames", "1:2"))
+    assert (first["fields"]["ip_src"], first["fields"]["inner_ip_src"]) == ("2001:db8::1", "10.0.0.1")
+    assert second["fields"]["inner_dst_mac"] == "02:00:00:00:01:0b"
 
 
 def test_table_says_every_layer_in_120_columns_and_plain_text_when_piped() -> None:
@@ -82,6 +88,38 @@ def test_table_says_every_layer_in_120_columns_and_plain_text_when_piped() -> No
     assert "UDP-encapsulated keepalive" in shown and "ESP SPI 0x00001010 sequence 9" in shown
     assert "MAC control, opcode 0x0001" in parse(ROOT / "tests/captures/scapy_pause.pcapng").stdout
     assert "piece at 1480, more follow" in parse(ROOT / "tests/captures/scapy_fragments.pcapng").stdout
+
+
+def test_table_shows_what_is_in_a_tunnel_behind_bars() -> None:
+    for path in CAPTURES:
+        result = parse(path, "--tunnel")
+        assert result.exit_code == 0, result.stderr
+        assert max(map(len, result.stdout.splitlines())) <= commands.WIDTH, path.name
+        assert result.stdout.splitlines()[0].rstrip() == f"{path.name}, by the model, with tunnels"
+
+    def headers(frame: int, *options: str) -> list[str]:
+        lines = parse(TUNNELS, "--frames", frame, *options).stdout.splitlines()[4:-2]
+        return [line[15:].rstrip() for line in lines]
+
+    assert headers(5, "--tunnel")[4:] == [
+        "GENEVE VNI 11259375 flags 0x40 critical",
+        "| 02:00:00:00:01:0a > 02:00:00:00:01:0b 0x0800",
+        "| 802.1ad VLAN 200 priority 0 DEI",
+        "| 802.1Q VLAN 100 priority 6",
+        "| IPv4 10.0.0.1 > 10.0.0.2",
+        "|   length 33 DSCP 0 ECN 0 TTL 64 protocol 17",
+        "| UDP 49152 > 49153 length 13",
+    ]
+    assert " 14/54 " in headers(5, "--tunnel")[0] and headers(5, "--tunnel")[1].endswith("| 100/120/128")
+    assert " 14/54/62 " in headers(5)[0] and len(headers(5)) == 4
+    bare = "\n".join(headers(6, "--tunnel"))
+    assert "GENEVE VNI 11259375 flags 0x80 OAM protocol 0x0800\n| IPv4 10.0.0.1 > 10.0.0.2" in bare
+    # A tunnel in a tunnel is shown as UDP, MAC control by its type, an empty tunnel by its own line.
+    assert headers(64, "--tunnel")[-1] == "| UDP 49152 > 4789 length 58"
+    assert headers(63, "--tunnel")[-1] == "| 02:00:00:00:01:0a > 02:00:00:00:01:0b 0x8808"
+    assert headers(65, "--tunnel")[-1] == "VXLAN VNI 1193046 flags 0x08"
+    said = " ".join(parse(TUNNELS, "--tunnel").stdout.split())
+    assert "bad_tunnel 2" in said and "tunnel_truncated 21" in said
 
 
 @pytest.mark.parametrize(("text", "numbers"), [("3:5", [3, 4, 5]), (":2", [1, 2]), ("7", [7]), ("109:900", [109, 110])])
@@ -137,14 +175,17 @@ def test_frame_of_no_bytes_is_left_out_and_said_so(tmp_path: Path) -> None:
     assert "left out: 2" in result.stderr
 
 
-@pytest.mark.parametrize("name", ["scapy_malformed.pcapng", "scapy_ipv6.pcapng"])
-def test_rtl_prints_what_the_model_prints(sim: str, name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("scapy_malformed.pcapng", ()), ("scapy_ipv6.pcapng", ()), ("scapy_inner.pcapng", ("--tunnel",))],
+)
+def test_rtl_prints_what_the_model_prints(sim: str, name: str, options: tuple[str, ...], tmp_path: Path) -> None:
     batch = read_capture(ROOT / "tests" / "captures" / name).batch
     bad = [0] * len(batch)
     bad[2] = bad_mark()
     path = tmp_path / name
     write_capture(path, Batch.of(list(batch), bad=bad))
-    arguments = (path, "--json", *(("--frames", "1:20") if sim == "icarus" else ()))
+    arguments = (path, "--json", *options, *(("--frames", "1:20") if sim == "icarus" else ()))
     by_model = parse(*arguments)
     by_rtl = parse(*arguments, "--target", "cocotb", "--sim", sim)
     assert by_rtl.exit_code == 0, by_rtl.stderr
@@ -152,8 +193,8 @@ def test_rtl_prints_what_the_model_prints(sim: str, name: str, tmp_path: Path) -
 
 
 def test_rtl_that_differs_from_the_model_is_named_and_ends_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    def lying(frames: list[tuple[int, bytes, int]], sim: str, waves: bool) -> list[commands.View]:
-        views = list(commands._by_model(frames))
+    def lying(frames: list[tuple[int, bytes, int]], tunnel: bool, sim: str, waves: bool) -> list[commands.View]:
+        views = list(commands._by_model(frames, tunnel))
         views[3] = replace(views[3], latency=views[3].latency + 1)
         views[5] = replace(views[5], fields=views[5].fields | {"vlan0": 7777})
         return views
@@ -164,7 +205,7 @@ def test_rtl_that_differs_from_the_model_is_named_and_ends_with_1(monkeypatch: p
     assert "frame 4: latency: RTL" in result.stderr and "frame 6: vlan0: RTL 0x1e61" in result.stderr
     assert "differs from the model in 2 of" in result.stderr and "802.1Q VLAN" in result.stdout
 
-    def dying(frames: list[tuple[int, bytes, int]], sim: str, waves: bool) -> list[commands.View]:
+    def dying(frames: list[tuple[int, bytes, int]], tunnel: bool, sim: str, waves: bool) -> list[commands.View]:
         raise SimulationFailed("it hung")
 
     monkeypatch.setattr(commands, "_by_rtl", dying)

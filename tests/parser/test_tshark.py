@@ -1,10 +1,11 @@
 """The parser's golden model against tshark's dissection of the same frames.
 
-Sweep:    every Ethernet capture of tests/captures and of folders 02, 04, 05, 08, 09 and 10 of the material
+Sweep:    every Ethernet capture of tests/captures and of folders 02, 04, 05, 08, 09 and 10 of the material; a parser of
+          128 bytes that reads no tunnels, one of 256 that does
 Stimulus: published captures, recordings between real peers, malformed frames; mutated frames of any shape
-Checks:   every field that tshark has a name for, in every layer, offsets and checksum verdicts too; which layers there
-          are; where the chains end at different headers, one of tests/parser/tshark.py's rules, each of them counted.
-          Captures of other link types are refused by name
+Checks:   every field that tshark has a name for, in every layer, in tunnels too, offsets and checksum verdicts; which
+          layers there are; where the chains end at different headers, one of the rules of tests/parser/comparison.py,
+          each of them counted. Reading tunnels changes nothing of other frames. Other link types are refused by name
 Timing:   none
 """
 
@@ -24,8 +25,9 @@ from models.meta import Code
 from models.parser import PARSER_FIELDS, Parsed, ParserModel
 from tb.replay.capture import Capture, CaptureError, read_capture
 from tb.toolchain import ROOT
-from tests.parser.mutations import build, mutated, shapes
-from tests.parser.tshark import RULES, Comparison, Dissection, compare, dissect
+from tests.parser.comparison import RULES, Comparison, compare
+from tests.parser.mutations import build, mutated, random_tunnel, shapes, tunnel_shapes
+from tests.parser.tshark import Dissection, dissect
 
 CAPTURES = sorted(path for path in (ROOT / "tests" / "captures").iterdir() if ".pcap" in path.name)
 FOLDERS = ("02_esp", "04_roce", "05_l2_flowctl", "08_general", "09_ip_edge", "10_peers")
@@ -38,34 +40,51 @@ OTHER_LINK_TYPES = {
 }
 """Captures of the material's folders that aren't Ethernet, and what their refusal says."""
 MOST = {
-    "third tag": (1, 2),
-    "fifth extension header": (2, 2),
-    "beyond PARSE_BYTES": (2, 0),
-    "no turn left": (0, 0),
-    "beyond the IP packet": (2, 6),
-    "beyond the frame": (10, 3),
-    "no byte left": (4, 4),
-    "bad UDP length": (2, 25),
-    "both stop": (107, 43),
-    "ICMP of the other version": (0, 0),
-    "keepalive": (0, 0),
-    "lower port": (0, 0),
-    "segments left": (3, 2),
-    "sum beyond the frame": (0, 4),
+    "third tag": (1, 2, 2, 2),
+    "fifth extension header": (2, 2, 3, 2),
+    "beyond PARSE_BYTES": (2, 0, 2, 0),
+    "no turn left": (0, 0, 0, 0),
+    "beyond the IP packet": (2, 6, 9, 6),
+    "beyond the frame": (10, 3, 28, 3),
+    "no byte left": (4, 4, 12, 5),
+    "bad UDP length": (2, 25, 4, 25),
+    "both stop": (107, 43, 222, 43),
+    "ICMP of the other version": (0, 0, 0, 0),
+    "keepalive": (0, 0, 0, 0),
+    "lower port": (0, 0, 0, 0),
+    "segments left": (3, 2, 4, 2),
+    "sum beyond the frame": (0, 4, 0, 4),
+    "no tunnel header": (0, 0, 2, 0),
+    "tunnel by its source port": (0, 0, 1, 0),
+    "packet beyond its tunnel": (0, 0, 7, 0),
 }
-"""By rule: most frames of tests/captures (of 3900) and of the material (of 17310) to which it may be applied."""
+"""By rule: most frames of tests/captures (of 4116) and of the material (of 17310) to which it may be applied; the same
+where tunnels are read."""
+TUNNEL_PORTS = (4789, 6081)
+OF_TUNNELS = frozenset(n for n in PARSER_FIELDS if n.startswith(("inner_", "tunnel_"))) | {"vni"}
 NOT_SHOWN = {"vlan1_ad"}
 """Fields that tshark shows so seldom that no number is asked of them."""
+NOT_PUBLISHED = {"inner_vlan0", "inner_vlan0_ad", "inner_vlan1", "inner_vlan1_ad"}
+"""Fields that no capture of the material has in a tunnel."""
+
+
+@dataclass
+class Dissected:
+    """All frames of some captures, with what tshark says of each."""
+
+    names: list[str]
+    frames: list[bytes]
+    found: list[Dissection]
 
 
 @dataclass
 class Judged:
-    """All frames of some captures, with what the two said."""
+    """Frames, and what the two said of them."""
 
     names: list[str]
     frames: list[bytes]
-    parsed: list[Parsed]
     found: list[Dissection]
+    parsed: list[Parsed]
     results: list[Comparison]
 
     @property
@@ -80,23 +99,28 @@ class Judged:
         """The frames in which something differs, first difference first."""
         rows = zip(self.names, self.frames, self.results, strict=True)
         return [
-            f"{name}: {'; '.join(result.differences)} (rules {result.rules}) frame {frame[:128].hex()}"
+            f"{name}: {'; '.join(result.differences)} (rules {result.rules}) frame {frame[:256].hex()}"
             for name, frame, result in rows
             if result.differences
         ]
 
 
-def judge(captures: Sequence[tuple[str, Capture]]) -> Judged:
-    """Model and tshark on the frames of all captures, in one tshark."""
+def dissected(captures: Sequence[tuple[str, Capture]]) -> Dissected:
+    """The frames of all captures, in one tshark."""
     batch = Batch.concat([capture.batch for _, capture in captures])
     original = np.concatenate([capture.original_length for _, capture in captures])
     names = [f"{name} frame {i}" for name, capture in captures for i in range(len(capture.batch))]
-    model = ParserModel()
-    frames = list(batch)
-    parsed = [model.parse(frame) for frame in frames]
-    found = dissect(batch, original)
-    results = [compare(*row) for row in zip(frames, parsed, found, strict=True)]
-    return Judged(names, frames, parsed, found, results)
+    return Dissected(names, list(batch), dissect(batch, original))
+
+
+def judge(shown: Dissected, tunnel: bool) -> Judged:
+    """What the model of a parser says of them: of 128 bytes, or of 256 if it reads tunnels."""
+    parse_bytes = 256 if tunnel else 128
+    model = ParserModel(parse_bytes, tunnel=tunnel)
+    parsed = [model.parse(frame) for frame in shown.frames]
+    rows = zip(shown.frames, parsed, shown.found, strict=True)
+    results = [compare(*row, parse_bytes, tunnel) for row in rows]
+    return Judged(shown.names, shown.frames, shown.found, parsed, results)
 
 
 def read_material(material: Path) -> list[tuple[str, Capture]]:
@@ -116,40 +140,114 @@ def read_material(material: Path) -> list[tuple[str, Capture]]:
 
 
 @pytest.fixture(scope="module")
-def own(tshark: str) -> Judged:
+def own_frames(tshark: str) -> Dissected:
     del tshark
-    return judge([(path.name, read_capture(path)) for path in CAPTURES])
+    return dissected([(path.name, read_capture(path)) for path in CAPTURES])
 
 
 @pytest.fixture(scope="module")
-def published(tshark: str, material: Path) -> Judged:
+def published_frames(tshark: str, material: Path) -> Dissected:
     del tshark
-    return judge(read_material(material))
+    return dissected(read_material(material))
+
+
+@pytest.fixture(scope="module")
+def own(own_frames: Dissected) -> Judged:
+    return judge(own_frames, tunnel=False)
+
+
+@pytest.fixture(scope="module")
+def own_tunnels(own_frames: Dissected) -> Judged:
+    return judge(own_frames, tunnel=True)
+
+
+@pytest.fixture(scope="module")
+def published(published_frames: Dissected) -> Judged:
+    return judge(published_frames, tunnel=False)
+
+
+@pytest.fixture(scope="module")
+def published_tunnels(published_frames: Dissected) -> Judged:
+    return judge(published_frames, tunnel=True)
+
+
+def check_rules(judged: Judged, column: int) -> None:
+    """Each rule is applied to some frames, where any are known, and to no more than these."""
+    most = {rule: numbers[column] for rule, numbers in MOST.items()}
+    assert set(most) == set(RULES)
+    assert all(judged.rules[rule] <= number for rule, number in most.items()), judged.rules
+    assert set(judged.rules) == {rule for rule, number in most.items() if number}
 
 
 def test_tshark_agrees_on_every_frame_of_the_captures_of_the_repository(own: Judged) -> None:
     assert own.unexplained() == []
     compared = own.compared
-    assert len(own.frames) == 3900 and sum(compared.values()) >= 134_108
-    assert {name for name in PARSER_FIELDS if not compared[name]} == set()
+    assert len(own.frames) == 4116 and sum(compared.values()) >= 165_626
+    assert {name for name in PARSER_FIELDS if not compared[name]} <= OF_TUNNELS
 
 
 def test_tshark_agrees_on_every_frame_of_the_material(published: Judged) -> None:
     assert published.unexplained() == []
     compared = published.compared
-    assert len(published.frames) == 17_310 and sum(compared.values()) >= 560_188
-    assert {name for name in PARSER_FIELDS if not compared[name]} <= NOT_SHOWN
+    assert len(published.frames) == 17_310 and sum(compared.values()) >= 664_048
+    assert {name for name in PARSER_FIELDS if not compared[name]} <= NOT_SHOWN | OF_TUNNELS
 
 
-def test_no_rule_of_the_comparison_excuses_more_frames_of_the_repository_than_are_known(own: Judged) -> None:
-    assert all(own.rules[rule] <= most for rule, (most, _) in MOST.items()), own.rules
-    assert set(MOST) == set(RULES)
-    assert set(own.rules) == {rule for rule, (most, _) in MOST.items() if most}
+def test_tshark_agrees_on_what_is_in_tunnels_of_the_captures_of_the_repository(own_tunnels: Judged) -> None:
+    assert own_tunnels.unexplained() == []
+    compared = own_tunnels.compared
+    assert sum(compared.values()) >= 168_123 and sum(parsed.tunnel_kind > 0 for parsed in own_tunnels.parsed) == 214
+    assert {name for name in PARSER_FIELDS if not compared[name]} == set()
 
 
-def test_no_rule_of_the_comparison_excuses_more_frames_of_the_material_than_are_known(published: Judged) -> None:
-    assert all(published.rules[rule] <= most for rule, (_, most) in MOST.items()), published.rules
-    assert set(published.rules) == {rule for rule, (_, most) in MOST.items() if most}
+def test_tshark_agrees_on_what_is_in_tunnels_of_the_material(published_tunnels: Judged) -> None:
+    assert published_tunnels.unexplained() == []
+    compared = published_tunnels.compared
+    assert (
+        sum(compared.values()) >= 665_576 and sum(parsed.tunnel_kind > 0 for parsed in published_tunnels.parsed) == 74
+    )
+    assert {name for name in PARSER_FIELDS if not compared[name]} == NOT_PUBLISHED
+
+
+def check_others(frames: Sequence[bytes]) -> int:
+    """Reading tunnels changes nothing of other frames, and nothing outside of a tunnel. Returns how many frames go to a
+    tunnel's port."""
+    plain, reading = ParserModel(256), ParserModel(256, tunnel=True)
+    changed = OF_TUNNELS | {"parse_code", "payload_offset", "tcp_flags", "icmp_type", "icmp_code", "spi", "esp_seq"}
+    tunnels = 0
+    for frame in frames:
+        one, other = plain.parse(frame), reading.parse(frame)
+        if one.l4_kind == 2 and one.dst_port in TUNNEL_PORTS:
+            tunnels += 1
+            fields = one.meta_fields()
+            assert fields | {name: 0 for name in OF_TUNNELS} == fields, frame.hex()
+            same = {name: value for name, value in other.meta_fields().items() if name not in changed}
+            assert fields | same == fields, frame.hex()
+        else:
+            assert one == other, frame.hex()
+    return tunnels
+
+
+def test_reading_tunnels_changes_nothing_of_other_frames_of_the_repository(own: Judged) -> None:
+    assert check_others(own.frames) == 244
+
+
+def test_reading_tunnels_changes_nothing_of_other_frames_of_the_material(published: Judged) -> None:
+    assert check_others(published.frames) == 74
+
+
+def test_no_rule_of_the_comparison_excuses_more_frames_of_the_repository_than_are_known(
+    own: Judged, own_tunnels: Judged
+) -> None:
+    check_rules(own, 0)
+    check_rules(own_tunnels, 2)
+
+
+def test_no_rule_of_the_comparison_excuses_more_frames_of_the_material_than_are_known(
+    published: Judged, published_tunnels: Judged
+) -> None:
+    check_rules(published, 1)
+    check_rules(published_tunnels, 3)
 
 
 def test_captures_of_other_link_types_are_refused_by_name(material: Path) -> None:
@@ -185,20 +283,41 @@ def test_tshark_agrees_on_mutated_frames_wherever_it_reads_on(tshark: str, seed:
     assert len(rows) > 1200 and sum(sum(result.compared.values()) for result in results) > 25_000
 
 
-def test_difference_in_any_field_is_seen(own: Judged) -> None:
+def test_tshark_agrees_on_mutated_tunnels_wherever_it_reads_on(tshark: str, seed: int) -> None:
+    """As above, with tunnels of any shape with anything in them, and GENEVE options up to the most."""
+    del tshark
+    rng = random.Random(f"tshark tunnels {seed}")
+    whole = [build(random_tunnel(rng)).frame for _ in range(1000)]
+    frames = [*whole, *(build(shape).frame for shape in tunnel_shapes())]
+    frames += mutated(rng, 2000, frames, 256)
+    model = ParserModel(256, tunnel=True)
+    found = dissect(Batch.of(frames))
+    rows = [(frame, model.parse(frame), one) for frame, one in zip(frames, found, strict=True) if not one.ended]
+    results = [compare(*row, 256, True) for row in rows]
+    wrong = [f"{r.differences} {row[0].hex()}" for row, r in zip(rows, results, strict=True) if r.differences]
+    assert wrong == []
+    assert sum(row[1].tunnel_kind > 0 for row in rows) > 1000
+    assert sum(sum(result.compared.values()) for result in results) > 60_000
+
+
+def test_difference_in_any_field_is_seen(own_tunnels: Judged) -> None:
     """Each field that is compared is changed by one bit, in a frame in which tshark shows it."""
-    missing = set(own.compared) - {"checksum", "l3_beyond_frame"}
-    judged = list(zip(own.frames, own.parsed, own.found, own.results, strict=True))
+    missing = set(own_tunnels.compared) - {"checksum", "l3_beyond_frame"}
+    judged = list(zip(*(getattr(own_tunnels, name) for name in ("frames", "parsed", "found", "results")), strict=True))
+
+    def seen(frame: bytes, parsed: Parsed, found: Dissection) -> list[str]:
+        return compare(frame, parsed, found, 256, True).differences
+
     for name in sorted(missing):
         frame, parsed, found, _ = next(row for row in judged if row[3].compared[name] and not row[3].rules)
         changed = replace(parsed, **{name: getattr(parsed, name) ^ 1})
-        assert any(text.startswith(f"{name}:") for text in compare(frame, changed, found).differences), name
+        assert any(text.startswith(f"{name}:") for text in seen(frame, changed, found)), name
     for verdict in (0, 1, 2, 3):
         frame, parsed, found, _ = next(
             row for row in judged if row[3].compared["checksum"] and row[1].user >> 8 == verdict
         )
         changed = replace(parsed, user=parsed.user ^ 0x100)
-        assert any(text.startswith("checksum:") for text in compare(frame, changed, found).differences), verdict
+        assert any(text.startswith("checksum:") for text in seen(frame, changed, found)), verdict
     frame, parsed, found, _ = next(row for row in judged if row[1].code == Code.L3_BEYOND_FRAME)
-    assert compare(frame, replace(parsed, code=0), found).differences
+    assert seen(frame, replace(parsed, code=0), found)
     assert {f.name for f in fields(Parsed)} >= missing

@@ -1,32 +1,27 @@
 """What tshark says of frames, in the parser's words: the outside oracle of block ``parser``.
 
 ``dissect`` hands frames to one tshark and reads its PDML, which gives each field with its place in the frame. So the
-outermost headers are told apart from those of tunnels and of packets quoted by ICMP, and offsets are judged too. Every
-frame is dissected alone: no reassembly, no streams, no heuristics about padding or FCS.
-
-``compare`` holds a ``Parsed`` against a ``Dissection``. Where docs/parser.md ends the chain and tshark goes on, or the
-other way round, one of the rules of ``RULES`` says why, and is counted; a difference that none explains is one.
+outermost headers are told apart from those in a tunnel and from packets quoted by ICMP, and offsets can be judged too.
+Every frame is dissected alone: no reassembly, no streams, no heuristics about padding or FCS.
+tests/parser/comparison.py holds it against what the parser says.
 """
 
 from __future__ import annotations
 
 import subprocess
 import tempfile
-from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.parsers import expat
 
 import numpy as np
 
 from models.frames import Batch, Int64
-from models.meta import Code
-from models.parser import Parsed
 from tb.replay.capture import write_pcap
 
-__all__ = ["RULES", "Comparison", "Dissection", "Header", "compare", "dissect"]
+__all__ = ["EXTENSIONS", "TUNNELS", "Dissection", "Header", "dissect"]
 
-PARSE_BYTES = 128
 EXTENSIONS = {
     "ipv6.hopopts": 0,
     "ipv6.routing": 1,
@@ -35,6 +30,8 @@ EXTENSIONS = {
     "ah": 4,
 }
 """Extension headers by tshark's names, with their bit in ``ext_mask``."""
+TUNNELS = ("vxlan", "geneve")
+"""Tunnels by tshark's names, in the order of ``tunnel_kind``, from 1."""
 
 _OPTIONS = (
     "ip.defragment:FALSE",
@@ -53,19 +50,21 @@ _OPTIONS = (
     # Another type of tag than the two that the parser knows; 0x88A8 is a tag anyway.
     "vlan.qinq_ethertype:0x88a8",
 )
-_SHOWN = "eth vlan ieee8021ad macc ip ipv6 ah tcp udp icmp icmpv6 esp infiniband udpencap isakmp"
+_SHOWN = "eth vlan ieee8021ad macc ip ipv6 ah tcp udp icmp icmpv6 esp infiniband udpencap isakmp vxlan geneve"
 """Protocols whose trees are asked for; IPv6 extension headers stand in that of IPv6."""
 _PLAIN = bytes(byte if 32 <= byte < 127 or byte == 10 else 0x3F for byte in range(256))
 """tshark puts bytes of payloads into its XML that XML doesn't allow."""
+_NO_HEADER = ("geninfo", "pkt_comment", "frame")
 _ENDED = frozenset(("_ws.malformed", "_ws.short", "_ws.unreassembled"))
 
 
 @dataclass
 class _Tree:
-    """A protocol of the dissection: its fields in order, as (name, place, value)."""
+    """A protocol of the dissection: its fields in order, as (name, place, value). nested: within another's tree."""
 
     name: str
     start: int
+    nested: bool
     fields: list[tuple[str, int, str]] = field(default_factory=list)
 
     def find(self, name: str) -> int | None:
@@ -87,21 +86,22 @@ def _number(shown: str) -> int:
 @dataclass(frozen=True)
 class Header:
     """A header that tshark found. ``kind`` is the parser's layer; ``end`` is its first byte behind it, by the header's
-    own length field; ``fields`` by the names of models/meta.py."""
+    own length field; ``fields`` by the names of models/meta.py, those in a tunnel too (``inner``): without inner_."""
 
     kind: str
     start: int
     end: int
     fields: dict[str, int]
+    inner: bool = False
 
 
 @dataclass
 class Dissection:
-    """The outermost chain of headers of a frame, as far as tshark got.
+    """The outermost chain of headers of a frame and that in its tunnel, as far as tshark got.
 
     ended     it met the end of the bytes (malformed, or short in a snapped capture), or a bogus header
-    checksum  its status of the L4 checksum, None: it has none
-    beyond    it finds the IP packet longer than the frame was
+    checksum  its status of the outer L4 checksum, None: it has none
+    beyond    it finds the outer IP packet longer than the frame was
     snapped   not all of the frame was captured
     """
 
@@ -111,6 +111,8 @@ class Dissection:
     beyond: bool = False
     snapped: bool = False
 
+
+_Layer = Callable[[Dissection, list[_Tree]], list[_Tree]]
 
 # Reading PDML
 
@@ -142,7 +144,7 @@ class _Reader:
             name = attributes["name"]
             # Below the top level only extension headers are headers of the frame: ICMP quotes whole packets.
             if self._depth == 3 or name in EXTENSIONS or name in _ENDED:
-                tree = _Tree(name, int(attributes.get("pos", 0)))
+                tree = _Tree(name, int(attributes.get("pos", 0)), self._depth > 3)
                 self.packets[-1].append(tree)
                 self._open.append((self._depth, tree))
 
@@ -183,15 +185,28 @@ def dissect(batch: Batch, original_length: Int64 | None = None) -> list[Dissecti
 
 
 def _chain(trees: list[_Tree], snapped: bool) -> Dissection:
-    """The outermost headers. A tree that the parser's chain doesn't go on to ends it."""
+    """The headers outside and in a tunnel. A tree that the parser's chain doesn't go on to ends it."""
     found = Dissection(snapped=snapped)
-    rest = [tree for tree in trees if tree.name not in ("geninfo", "pkt_comment", "frame")]
-    for build in (_link, _network, _transport, _above):
-        rest = build(found, rest)
-        if not rest:
-            break
+    # What tshark finds wrong with a length it notes within the tree, and reads on.
+    rest = [tree for tree in trees if tree.name not in _NO_HEADER and not (tree.nested and tree.name in _ENDED)]
+    rest = _read(found, rest, (_link, _network, _transport, _above))
+    if rest:
+        carried = Dissection()
+        bridged = found.headers[-1].fields["carries"] == 0x6558
+        _read(carried, rest, (_link, _network, _transport) if bridged else (_network, _transport))
+        found.headers += [replace(header, inner=True) for header in carried.headers if header.kind != "mac_control"]
+        found.ended = carried.ended
     found.ended = found.ended or any(tree.name in _ENDED for tree in trees)
     return found
+
+
+def _read(found: Dissection, rest: list[_Tree], layers: Sequence[_Layer]) -> list[_Tree]:
+    """Layer by layer; what is left behind the last one, if the chain leads on."""
+    for layer in layers:
+        if not rest:
+            break
+        rest = layer(found, rest)
+    return rest
 
 
 def _link(found: Dissection, rest: list[_Tree]) -> list[_Tree]:
@@ -199,7 +214,7 @@ def _link(found: Dissection, rest: list[_Tree]) -> list[_Tree]:
         return []
     ethernet = rest.pop(0)
     tags: list[dict[str, int]] = []
-    kind, size = ethernet.find("eth.type"), 14
+    kind, end = ethernet.find("eth.type"), ethernet.start + 14
     if kind is None:
         kind = ethernet.find("eth.len")
     if kind is None:
@@ -210,7 +225,7 @@ def _link(found: Dissection, rest: list[_Tree]) -> list[_Tree]:
             part = name.rpartition(".")[2]
             if part == "priority":
                 tags.append({"tci": _number(value) << 13})
-                size = place + 4
+                end = place + 4
             elif part in ("dei", "cfi"):
                 tags[-1]["tci"] |= _number(value) << 12
             elif part in ("id", "svid", "cvid") and not name.endswith("id_name"):
@@ -229,7 +244,7 @@ def _link(found: Dissection, rest: list[_Tree]) -> list[_Tree]:
         fields["vlan0_ad"] = int(types[0] == 0x88A8)
     if len(tags) == 2 and len(types) == 3:  # of two tags in a row behind 0x88A8 tshark doesn't show the second type
         fields["vlan1_ad"] = int(types[1] == 0x88A8)
-    found.headers.append(Header("ethernet", 0, size, fields))
+    found.headers.append(Header("ethernet", ethernet.start, end, fields))
     return rest
 
 
@@ -406,189 +421,28 @@ def _above(found: Dissection, rest: list[_Tree]) -> list[_Tree]:
             found.headers.append(Header("natt", at, esp.start + 8, fields))
         else:
             return _cut(found)
+    elif tree.name in TUNNELS:
+        if not _tunnel(found, tree):
+            return _cut(found)
+        return rest if found.headers[-1].fields["carries"] in (0x6558, 0x0800, 0x86DD) else []
     return []
 
 
-# Comparison
-
-RULES: dict[str, str] = {
-    "third tag": "docs/parser.md reads two tags; a third is too_deep, and nothing of the link layer is set",
-    "fifth extension header": "docs/parser.md reads four",
-    "beyond PARSE_BYTES": "the header ends behind byte 128: too_deep",
-    "no turn left": "docs/parser.md gives the walk PARSE_BYTES/16 + 2 turns; a layer more is too_deep",
-    "beyond the IP packet": "the header ends behind the IP packet: what is there is padding, or its length field lies",
-    "beyond the frame": "tshark shows the part of a header that is there; the parser sets it whole or not at all",
-    "no byte left": "the IP packet or the frame ends where a header should begin: tshark has nothing to show",
-    "bad UDP length": "tshark shows a UDP header whose length can't be right; the parser refuses it",
-    "both stop": "tshark met a header that is cut or bogus and so did the parser, at the same place",
-    "ICMP of the other version": "docs/parser.md takes ICMPv6 over IPv4, and ICMP over IPv6, for unknown protocols",
-    "keepalive": "tshark takes a last byte 0xFF for a keepalive, whatever UDP's length; the parser goes by the length",
-    "lower port": "tshark looks up the lower UDP port first: what the parser finds by the other one isn't compared",
-    "segments left": "the parser doesn't judge a checksum whose last destination isn't in the IPv6 header; tshark does",
-    "sum beyond the frame": "tshark sums the bytes that are there; the parser says unknown where some are missing",
-}
-"""Why the chains may end at different headers, where a code is predicted from what tshark shows, and where a checksum
-isn't judged by both. Each is applied only where what tshark shows says so, but for "both stop"."""
-
-_FIXED = {"mac_control": 2, "ipv4": 20, "ipv6": 40, "extension": 8, "tcp": 20, "bth": 12}
-_TRUNCATED = {
-    "ethernet": Code.L2_TRUNCATED,
-    "mac_control": Code.L3_TRUNCATED,
-    "ipv4": Code.L3_TRUNCATED,
-    "ipv6": Code.L3_TRUNCATED,
-    "extension": Code.EXT_TRUNCATED,
-    "bth": Code.BTH_TRUNCATED,
-    "natt": Code.ESP_TRUNCATED,
-}
-_ABOVE_IP = (Code.EXT_TRUNCATED, Code.L4_TRUNCATED, Code.BAD_TCP_OFFSET, Code.BAD_UDP_LENGTH)
-_STOPS: dict[str, tuple[Code, ...]] = {
-    "": (Code.L2_TRUNCATED,),
-    "ethernet": (Code.L3_TRUNCATED, Code.BAD_IP_VERSION, Code.BAD_IHL, Code.BAD_L3_LENGTH),
-    "ipv4": _ABOVE_IP,
-    "ipv6": _ABOVE_IP,
-    "extension": _ABOVE_IP,
-    "udp": (Code.BTH_TRUNCATED, Code.ESP_TRUNCATED),
-}
-"""By the last header that both have: codes that the next one may fail with."""
-_CHECKSUM = {0: 2, 1: 1, 2: 3, 3: 0, 4: 0}
-"""tshark's checksum status (bad, good, unverified, not present, illegal: a zero over IPv6) as ``tuser[9:8]``."""
-_UNKNOWN = 3
-_TURNS = PARSE_BYTES // 16 + 2
-
-
-@dataclass
-class Comparison:
-    """Of one frame: the fields that were compared, what differs, which of ``RULES`` were applied."""
-
-    compared: Counter[str] = field(default_factory=Counter)
-    differences: list[str] = field(default_factory=list)
-    rules: list[str] = field(default_factory=list)
-
-    def see(self, name: str, own: int, outside: int) -> None:
-        """Compare a field."""
-        self.compared[name] += 1
-        if own != outside:
-            self.differences.append(f"{name}: parser {own:#x}, tshark {outside:#x}")
-
-
-def _limits(found: Dissection, length: int) -> tuple[list[Header], str, int]:
-    """The headers that the parser must set, of those that tshark found; the rule that ends them early ("": none does);
-    the code that the parser must give."""
-    kept: list[Header] = []
-    l3_end = 1 << 30
-    fragment = False
-    turn = 0
-    for header in found.headers:
-        truncated = _TRUNCATED.get(header.kind, Code.L4_TRUNCATED)
-        if header.kind == "ethernet" and header.fields["vlan_count"] > 2:
-            return kept, "third tag", Code.TOO_DEEP
-        if header.kind == "extension" and sum(h.kind == "extension" for h in kept) == 4:
-            return kept, "fifth extension header", Code.TOO_DEEP
-        if header.kind in ("icmp", "icmpv6") and (header.kind == "icmp") != any(h.kind == "ipv4" for h in kept):
-            return kept, "ICMP of the other version", 0
-        if turn == _TURNS:
-            return kept, "no turn left", Code.TOO_DEEP
-        if header.fields.get("natt") == 3 and kept[-1].fields["udp_length"] != 9:
-            return kept, "keepalive", Code.ESP_TRUNCATED if kept[-1].fields["udp_length"] >= 12 else 0
-        for end in (header.start + _FIXED.get(header.kind, 0), header.end):
-            if end > l3_end:
-                return kept, "beyond the IP packet", truncated
-            if end > PARSE_BYTES:
-                return kept, "beyond PARSE_BYTES", Code.TOO_DEEP
-            if end > length:
-                return kept, "beyond the frame", truncated
-        if header.kind == "udp":
-            udp_length = header.fields["udp_length"]
-            if udp_length < 8 or (not fragment and header.start + udp_length > l3_end):
-                return kept, "bad UDP length", Code.BAD_UDP_LENGTH
-        kept.append(header)
-        turn = max(turn, (header.end - 1) // 16) + 1
-        if header.kind in ("ipv4", "ipv6"):
-            l3_end = header.start + header.fields["l3_length"]
-        if header.fields.get("frag_offset"):
-            # Neither goes on behind it. If tshark did, the comparison would show a layer that the parser hasn't set.
-            return found.headers, "", 0
-        fragment = fragment or bool(header.fields.get("more_fragments"))
-    if turn == _TURNS and kept[-1].kind == "udp" and _own_port(kept[-1].fields):
-        return kept, "no turn left", Code.TOO_DEEP
-    if kept and kept[-1].kind in ("ipv4", "ipv6", "extension") and kept[-1].end >= min(l3_end, length):
-        protocol, ipv6 = kept[-1].fields["protocol"], any(h.kind == "ipv6" for h in kept)
-        known = protocol in (51, 6, 17, 50) or protocol in ((0, 43, 44, 60, 58) if ipv6 else (1,))
-        if known and turn == _TURNS:
-            return kept, "no turn left", Code.TOO_DEEP
-        if protocol == 51 or (ipv6 and protocol in (0, 43, 44, 60)):
-            return kept, "no byte left", Code.EXT_TRUNCATED
-        if protocol in (6, 17, 50, 58 if ipv6 else 1):
-            return kept, "no byte left", Code.L4_TRUNCATED
-    return kept, "", 0
-
-
-def _verdict(found: Dissection, kept: list[Header], length: int) -> tuple[int, str]:
-    """The verdict on the L4 checksum that the parser must give; the rule that makes it another one than tshark's."""
-    assert found.checksum is not None
-    ip = next(header for header in kept if header.kind in ("ipv4", "ipv6"))
-    last = kept[-1] if kept[-1].kind in ("tcp", "udp") else kept[-2]
-    end = ip.start + ip.fields["l3_length"]
-    if last.kind == "udp":
-        end = last.start + last.fields["udp_length"]
-    verdict = _CHECKSUM[found.checksum]
-    if verdict in (1, 2):
-        if any(header.fields.get("segments_left") for header in kept):
-            return _UNKNOWN, "segments left"
-        if end > length:
-            return _UNKNOWN, "sum beyond the frame"
-    return verdict, ""
-
-
-def _own_port(udp: dict[str, int]) -> int:
-    """The port by which the parser reads on behind UDP, 0: none."""
-    if udp["dst_port"] == 4791:
-        return 4791
-    return 4500 if 4500 in (udp["src_port"], udp["dst_port"]) else 0
-
-
-def _lower_port(udp: dict[str, int], last: str) -> bool:
-    """The parser reads on by one port of UDP, and tshark by the other, which is lower. last: tshark's last header."""
-    own = _own_port(udp)
-    return own != 0 and min(udp["src_port"], udp["dst_port"]) != own and last != ("bth" if own == 4791 else "natt")
-
-
-def compare(frame: bytes, parsed: Parsed, found: Dissection) -> Comparison:
-    """Every field that tshark has a name for, in every header that both must have read."""
-    result = Comparison()
-    kept, rule, code = _limits(found, len(frame))
-    last = kept[-1].kind if kept else ""
-    if not code and found.ended and parsed.parse_code in _STOPS.get(last, ()):
-        rule, code = "both stop", parsed.parse_code
-    udp = next((header.fields for header in kept if header.kind == "udp"), None)
-    unlike = udp is not None and _lower_port(udp, kept[-1].kind)
-    if unlike:
-        rule, kept = "lower port", [header for header in kept if header.kind not in ("bth", "natt")]
-        code = parsed.parse_code if parsed.parse_code in (*_STOPS["udp"], Code.TOO_DEEP) else 0
-    expected: dict[str, int] = {"parse_code": code}
-    # What is not set stays 0: so no layer may be there that tshark hasn't found.
-    expected |= dict.fromkeys(("vlan_count", "mac_control", "l3_kind", "ext_mask", "l4_kind", "roce", "natt"), 0)
-    for header in kept:
-        fields = dict(header.fields)
-        if header.kind == "extension":
-            fields["ext_mask"] = expected["ext_mask"] | fields.pop("bit")
-            fields.pop("segments_left", None)
-            if "frag_offset" in fields:
-                piece = fields["frag_offset"] != 0 or fields["more_fragments"] != 0
-                fields["fragment"] = expected.get("fragment", 0) | int(piece)
-        expected |= fields
-    if unlike:
-        for name in ("roce", "natt", "payload_offset"):
-            del expected[name]
-    for name, value in expected.items():
-        result.see(name, getattr(parsed, name), value)
-    if rule:
-        result.rules.append(rule)
-    if expected["l3_kind"] and not code and not found.snapped:
-        result.see("l3_beyond_frame", int(parsed.code == Code.L3_BEYOND_FRAME), int(found.beyond))
-    if expected["l4_kind"] in (1, 2) and found.checksum is not None:
-        verdict, rule = _verdict(found, kept, len(frame))
-        result.see("checksum", parsed.user >> 8, verdict)
-        if rule:
-            result.rules.append(rule)
-    return result
+def _tunnel(found: Dissection, tree: _Tree) -> bool:
+    """``carries``: the type of what is inside; ``refused``: the parser takes no such header."""
+    names = {"tunnel_flags": f"{tree.name}.flags", "vni": f"{tree.name}.vni"}
+    end = tree.start + 8
+    if tree.name == "geneve":
+        names |= {"carries": "geneve.proto_type", "refused": "geneve.version"}
+        end += tree.find("geneve.option.length") or 0
+    fields = _taken(tree, names)
+    if fields is None:
+        return False
+    if tree.name == "vxlan":
+        flags = fields["tunnel_flags"] >> 8
+        fields |= {"tunnel_flags": flags, "carries": 0x6558, "refused": int(not flags & 8)}
+    elif fields["carries"] != 0x6558:
+        fields["inner_ethertype"] = fields["carries"]
+    fields |= {"tunnel_kind": 1 + TUNNELS.index(tree.name), "payload_offset": end}
+    found.headers.append(Header(tree.name, tree.start, end, fields))
+    return True
