@@ -2,16 +2,17 @@
 
 The walk is that of ``ParserModel``, in the same order, with arrays of frame indices in place of one frame: a layer
 takes the frames whose chain leads to it, asks for their bytes, fails some and sets the fields of the rest. Frames are
-walked some thousands at a time, so that what a layer touches stays in the cache. In a tunnel the layers find other
-arrays under the same names. Section numbers stand in models/parser.py.
+walked some thousands at a time, so that what a layer touches stays in the cache. What all of them reach is copied
+whole, not picked, since most frames of most traffic take one way. In a tunnel the layers find other arrays under the
+same names. Section numbers stand in models/parser.py.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from models.frames import BEAT_BYTES, Batch, Int64, UInt8
@@ -101,7 +102,7 @@ def _chunks(offset: Int64) -> list[tuple[int, int]]:
 
 class _Walk:
     """Some frames' way through the header chain. All arrays have an entry a frame; a layer's methods take the indices
-    of the frames that reach it."""
+    of the frames that reach it, which rise."""
 
     def __init__(self, columns: Columns, batch: Batch, first: int, last: int, model: ParserModel) -> None:
         n = last - first
@@ -125,6 +126,8 @@ class _Walk:
         self.pos: Int64 = np.zeros(n, np.int64)
         self.decided: Int64 = np.zeros(n, np.int64)
         self.end: Int64 = np.full(n, _UNBOUNDED, np.int64)
+        self.reach: Int64 = np.minimum(self.length, parse_bytes)
+        """Bytes of the frame that the parser may read."""
         self.count: Int64 = np.zeros(n, np.int64)
         self.time: Int64 = np.zeros(n, np.int64)
 
@@ -138,59 +141,85 @@ class _Walk:
         code[:] = columns["parse_code"]
         l3_end = columns["l3_offset"].astype(np.int64) + columns["l3_length"]
         code[(code == 0) & (columns["l3_kind"] != 0) & (l3_end > self.length)] = Code.L3_BEYOND_FRAME
-        dropped = np.array([drop >> c - 32 & 1 if 32 <= c < 48 else 0 for c in range(256)], np.uint16)
-        mark = np.where(bad != 0, bad.astype(np.uint16), code.astype(np.uint16) << 1 | dropped[code])
+        mark = np.where(bad != 0, bad.astype(np.uint16), code.astype(np.uint16) << 1 | _drops(drop)[code])
         columns["user"][:] = self._l4_checksum(l3_end, bad != 0) << 8 | mark
         columns["latency_cycles"][:] = self.time + 2
 
     # What every layer uses
 
+    def pick(self, values: NDArray[Any], index: Int64) -> NDArray[Any]:
+        """``values[index]``; of all frames the array itself."""
+        return values if len(index) == len(self.start) else values[index]
+
+    def put(self, values: NDArray[Any], index: Int64, new: NDArray[Any] | int) -> None:
+        """``values[index] = new``."""
+        if len(index) == len(self.start):
+            values[...] = new
+        else:
+            # To convert on the way takes more than twice as long.
+            values[index] = new.astype(values.dtype, copy=False) if isinstance(new, np.ndarray) else new
+
     def read(self, index: Int64, n: int, at: Int64 | None = None) -> UInt8:
         """uint8[len(index), n]: bytes from the layer's first on, or from byte ``at`` of the frames."""
-        where = self.start[index] + (self.pos[index] if at is None else at)
-        raw: UInt8 = sliding_window_view(self.data, n)[where]
+        where = self.pick(self.start, index) + (self.pick(self.pos, index) if at is None else at)
+        windows = np.ndarray((len(self.data) - n + 1, n), np.uint8, self.data, strides=(1, 1))
+        raw: UInt8 = windows[where]
         return raw
 
     def set(self, index: Int64, **fields: NDArray[Any] | int) -> None:
         """Set fields of these frames."""
         for name, value in fields.items():
-            self.columns[name][index] = value
+            self.put(self.columns[name], index, value)
 
     def get(self, name: str, index: Int64) -> Int64:
         """A field of these frames."""
-        return self.columns[name][index].astype(np.int64)
+        return self.pick(self.columns[name], index).astype(np.int64)
+
+    def bound(self, index: Int64, end: Int64) -> None:
+        """What these frames' chain may read ends at byte ``end``, if it didn't before it."""
+        self.put(self.end, index, np.minimum(self.pick(self.end, index), end))
 
     def ask(self, index: Int64, n: Int64 | int, truncated: Code) -> Bools:
         """Ask for bytes ``pos .. pos+n-1``; which frames have room. The others fail."""
-        end = self.pos[index] + n
-        beyond = end > self.end[index]
+        end = self.pick(self.pos, index) + n
+        bound = self.pick(self.end, index)
+        room: Bools = end <= np.minimum(bound, self.pick(self.reach, index))
+        if room.all():
+            self.put(self.decided, index, (end - 1) // BEAT_BYTES)
+            return room
+        self.decided[index[room]] = (end[room] - 1) // BEAT_BYTES
+        beyond = end > bound
         deep = ~beyond & (end > self.model.parse_bytes)
         short = ~beyond & ~deep & (end > self.length[index])
-        room: Bools = ~(beyond | deep | short)
-        got = index[room]
-        self.decided[got] = (end[room] - 1) // BEAT_BYTES
-        if len(got) < len(index):
-            cut = index[short]
-            self.decided[cut] = (self.length[cut] - 1) // BEAT_BYTES
-            self.fail(index[beyond | short], truncated)
-            self.fail(index[deep], Code.TOO_DEEP)
+        cut = index[short]
+        self.decided[cut] = (self.length[cut] - 1) // BEAT_BYTES
+        self.fail(index[beyond | short], truncated)
+        self.fail(index[deep], Code.TOO_DEEP)
         return room
 
     def fail(self, index: Int64, code: Code) -> None:
         """The layer fails in these frames."""
-        self.columns["parse_code"][index] = int(code)
-        self.done(index)
+        if len(index):
+            self.columns["parse_code"][index] = int(code)
+            self.done(index)
 
     def done(self, index: Int64) -> None:
         """The layer is decided in these frames."""
-        beat = self.decided[index]
-        self.columns["layers"][index, self.count[index]] = beat
-        self.count[index] += 1
-        self.time[index] = np.maximum(self.time[index], beat) + 1
+        if not len(index):
+            return
+        beat, count, time = (self.pick(values, index) for values in (self.decided, self.count, self.time))
+        self.put(self.time, index, np.maximum(time, beat) + 1)
+        if (count == count[0]).all():
+            self.put(self.columns["layers"][:, count[0]], index, beat)
+        else:
+            self.columns["layers"][index, count] = beat
+        self.put(self.count, index, count + 1)
 
     def begin(self, index: Int64) -> Int64:
         """The frames among these, whose chain leads to another layer, that have a turn for it. The others fail."""
-        late: Bools = self.time[index] == self.last_turn
+        late: Bools = self.pick(self.time, index) == self.last_turn
+        if not late.any():
+            return index
         self.columns["parse_code"][index[late]] = int(Code.TOO_DEEP)
         in_time: Int64 = index[~late]
         return in_time
@@ -200,21 +229,28 @@ class _Walk:
         ethertype = self.get("ethertype", index)
         if not self.inside:
             self._mac_control(index[ethertype == EtherType.MAC_CONTROL])
-        index = np.concatenate(
-            [self._ipv4(index[ethertype == EtherType.IPV4]), self._ipv6(index[ethertype == EtherType.IPV6])]
-        )
-        l3_end = self.get("l3_offset", index) + self.get("l3_length", index)
-        self.end[index] = np.minimum(self.end[index], l3_end)
+        index = _union(self._ipv4(index[ethertype == EtherType.IPV4]), self._ipv6(index[ethertype == EtherType.IPV6]))
+        self.bound(index, self.get("l3_offset", index) + self.get("l3_length", index))
         return self._layer4(self._extensions(index))
 
     # Link layer
 
     def _ethernet(self, index: Int64) -> Int64:
         index = self.begin(index)
-        index = index[self.ask(index, 14, Code.L2_TRUNCATED)]
+        (index,) = _left(self.ask(index, 14, Code.L2_TRUNCATED), index)
         raw = self.read(index, 22)
-        size = np.full(len(index), 14, np.int64)
         ethertype = _number(raw, 12, 2)
+        size: Int64 | int = 14
+        if _is_tag(ethertype).any():
+            index, raw, ethertype, size = self._tags(index, raw, ethertype)
+        self.set(index, dst_mac=_number(raw, 0, 6), src_mac=_number(raw, 6, 6), ethertype=ethertype)
+        self.done(index)
+        self.put(self.pos, index, self.pick(self.pos, index) + size)
+        return index
+
+    def _tags(self, index: Int64, raw: UInt8, ethertype: Int64) -> tuple[Int64, UInt8, Int64, Int64]:
+        """Of the frames whose tags are whole: index, bytes, the EtherType behind the tags, and where it ends."""
+        size = np.full(len(index), 14, np.int64)
         tci = [np.zeros(len(index), np.int64), np.zeros(len(index), np.int64)]
         service: list[Bools] = [np.zeros(len(index), np.bool_), np.zeros(len(index), np.bool_)]
         whole = np.ones(len(index), np.bool_)
@@ -230,23 +266,20 @@ class _Walk:
         third = whole & (size == 22) & _is_tag(ethertype)
         self.fail(index[third], Code.TOO_DEEP)
         whole &= ~third
-        index, raw, size = index[whole], raw[whole], size[whole]
+        index, raw, ethertype, size = index[whole], raw[whole], ethertype[whole], size[whole]
         self.set(
             index,
-            dst_mac=_number(raw, 0, 6),
-            src_mac=_number(raw, 6, 6),
-            ethertype=ethertype[whole],
             vlan_count=(size - 14) // 4,
             vlan0=tci[0][whole],
             vlan1=tci[1][whole],
             vlan0_ad=service[0][whole],
             vlan1_ad=service[1][whole],
         )
-        self.done(index)
-        self.pos[index] += size
-        return index
+        return index, raw, ethertype, size
 
     def _mac_control(self, index: Int64) -> None:
+        if not len(index):
+            return
         index = self.begin(index)
         index = index[self.ask(index, 2, Code.L3_TRUNCATED)]
         self.set(index, mac_control=1, mac_opcode=_number(self.read(index, 2), 0, 2))
@@ -271,8 +304,10 @@ class _Walk:
         return beyond
 
     def _ipv4(self, index: Int64) -> Int64:
+        if not len(index):
+            return index
         index = self.begin(index)
-        index = index[self.ask(index, 20, Code.L3_TRUNCATED)]
+        (index,) = _left(self.ask(index, 20, Code.L3_TRUNCATED), index)
         raw = self.read(index, 20)
         size = (raw[:, 0] & 15).astype(np.int64) * 4
         total_length = _number(raw, 2, 2)
@@ -282,19 +317,21 @@ class _Walk:
             (size < 20, Code.BAD_IHL),
             ((total_length < size) | self._beyond_end(index, total_length), Code.BAD_L3_LENGTH),
         )
-        index, raw, size, total_length = index[left], raw[left], size[left], total_length[left]
+        index, raw, size, total_length = _left(left, index, raw, size, total_length)
         room = self.ask(index, size, Code.L3_TRUNCATED)
-        index, raw, size, total_length = index[room], raw[room], size[room], total_length[room]
+        index, raw, size, total_length = _left(room, index, raw, size, total_length)
         flags_offset = _number(raw, 6, 2)
+        addresses = _sum(raw, 12, 20)
+        header = _sum(raw, 0, 12) + addresses
         options = size > 20
-        words = _words(raw).sum(axis=1)
-        longer = self.read(index[options], 60)
-        beyond = np.arange(30) * 2 >= size[options, None]
-        words[options] = np.where(beyond, 0, _words(longer)).sum(axis=1)
+        if options.any():
+            longer = self.read(index[options], 60)
+            longer[np.arange(60) >= size[options, None]] = 0
+            header[options] = _sum(longer, 0, 60)
         self.set(
             index,
             l3_kind=int(L3Kind.IPV4),
-            l3_offset=self.pos[index],
+            l3_offset=self.pick(self.pos, index),
             l3_length=total_length,
             dscp=raw[:, 1] >> 2,
             ecn=raw[:, 1] & 3,
@@ -305,18 +342,20 @@ class _Walk:
             frag_offset=flags_offset & 0x1FFF,
             fragment=flags_offset & 0x3FFF != 0,
             ip_options=options,
-            ip_checksum=_verdict(words),
+            ip_checksum=_verdict(header),
         )
-        self.columns["ip_src"][index, 1] = _number(raw, 12, 4)
-        self.columns["ip_dst"][index, 1] = _number(raw, 16, 4)
-        self.columns["addresses"][index] = _words(raw[:, 12:]).sum(axis=1)
+        self.put(self.columns["ip_src"][:, 1], index, _number(raw, 12, 4))
+        self.put(self.columns["ip_dst"][:, 1], index, _number(raw, 16, 4))
+        self.set(index, addresses=addresses)
         self.done(index)
-        self.pos[index] += size
+        self.put(self.pos, index, self.pick(self.pos, index) + size)
         return index
 
     def _ipv6(self, index: Int64) -> Int64:
+        if not len(index):
+            return index
         index = self.begin(index)
-        index = index[self.ask(index, 40, Code.L3_TRUNCATED)]
+        (index,) = _left(self.ask(index, 40, Code.L3_TRUNCATED), index)
         raw = self.read(index, 40)
         length = 40 + _number(raw, 4, 2)
         left = self._refuse(
@@ -324,12 +363,12 @@ class _Walk:
             (raw[:, 0] >> 4 != 6, Code.BAD_IP_VERSION),
             (self._beyond_end(index, length), Code.BAD_L3_LENGTH),
         )
-        index, raw, length = index[left], raw[left], length[left]
+        index, raw, length = _left(left, index, raw, length)
         first = _number(raw, 0, 4)
         self.set(
             index,
             l3_kind=int(L3Kind.IPV6),
-            l3_offset=self.pos[index],
+            l3_offset=self.pick(self.pos, index),
             l3_length=length,
             ip_src=_halves(raw[:, 8:24]),
             ip_dst=_halves(raw[:, 24:40]),
@@ -338,19 +377,21 @@ class _Walk:
             ttl=raw[:, 7],
             protocol=raw[:, 6],
         )
-        self.columns["addresses"][index] = _words(raw[:, 8:]).sum(axis=1)
+        self.set(index, addresses=_sum(raw, 8, 40))
         self.done(index)
-        self.pos[index] += 40
+        self.put(self.pos, index, self.pick(self.pos, index) + 40)
         return index
 
     def _extensions(self, index: Int64) -> Int64:
         """The frames whose chain leads to an L4 header, or to a protocol that the walk doesn't know."""
         columns = self.columns
-        index = index[columns["frag_offset"][index] == 0]
+        (index,) = _left(self.pick(columns["frag_offset"], index) == 0, index)
         through: list[Int64] = []
         for count in range(MOST_EXTENSIONS + 1):
-            protocol = columns["protocol"][index]
-            extension = _IS_EXTENSION[columns["l3_kind"][index], protocol]
+            extension = _IS_EXTENSION[self.pick(columns["l3_kind"], index), self.pick(columns["protocol"], index)]
+            if not extension.any():
+                through.append(index)
+                break
             through.append(index[~extension])
             index = self.begin(index[extension])
             if count == MOST_EXTENSIONS:
@@ -358,7 +399,7 @@ class _Walk:
             else:
                 index = self._extension(index)
                 index = index[columns["frag_offset"][index] == 0]
-        return np.concatenate(through)
+        return _union(*through)
 
     def _extension(self, index: Int64) -> Int64:
         columns = self.columns
@@ -386,24 +427,23 @@ class _Walk:
 
     def _layer4(self, index: Int64) -> Int64:
         """The frames whose UDP leads to a tunnel."""
-        protocol, kind = self.columns["protocol"][index], self.columns["l3_kind"][index]
+        protocol, kind = (self.pick(self.columns[name], index) for name in ("protocol", "l3_kind"))
         self._tcp(index[protocol == Protocol.TCP])
-        tunnels = self._udp(index[protocol == Protocol.UDP])
+        tunnels = self._udp(*_left(protocol == Protocol.UDP, index))
         self._icmp(index[(protocol == Protocol.ICMP) & (kind == L3Kind.IPV4)], L4Kind.ICMP)
         self._icmp(index[(protocol == Protocol.ICMPV6) & (kind == L3Kind.IPV6)], L4Kind.ICMPV6)
-        esp = self.begin(index[protocol == Protocol.ESP])
-        esp = esp[self.ask(esp, 8, Code.L4_TRUNCATED)]
-        self._esp(esp, self.read(esp, 8))
-        self._set_layer4(esp, L4Kind.ESP, 8)
+        self._esp_header(index[protocol == Protocol.ESP])
         return tunnels
 
     def _set_layer4(self, index: Int64, kind: L4Kind, size: Int64 | int) -> None:
-        self.set(index, l4_kind=int(kind), l4_offset=self.pos[index])
-        self.pos[index] += size
-        self.set(index, payload_offset=self.pos[index])
+        at = self.pick(self.pos, index)
+        self.set(index, l4_kind=int(kind), l4_offset=at, payload_offset=at + size)
+        self.put(self.pos, index, at + size)
         self.done(index)
 
     def _tcp(self, index: Int64) -> None:
+        if not len(index):
+            return
         index = self.begin(index)
         index = index[self.ask(index, 20, Code.L4_TRUNCATED)]
         raw = self.read(index, 14)
@@ -422,13 +462,15 @@ class _Walk:
 
     def _udp(self, index: Int64) -> Int64:
         """The frames whose chain leads to a tunnel: none in a tunnel."""
+        if not len(index):
+            return index
         index = self.begin(index)
-        index = index[self.ask(index, 8, Code.L4_TRUNCATED)]
+        (index,) = _left(self.ask(index, 8, Code.L4_TRUNCATED), index)
         raw = self.read(index, 8)
         length = _number(raw, 4, 2)
-        beyond = (self.columns["fragment"][index] == 0) & self._beyond_end(index, length)
+        beyond = (self.pick(self.columns["fragment"], index) == 0) & self._beyond_end(index, length)
         left = self._refuse(index, ((length < 8) | beyond, Code.BAD_UDP_LENGTH))
-        index, raw, length = index[left], raw[left], length[left]
+        index, raw, length = _left(left, index, raw, length)
         src_port, dst_port = _number(raw, 0, 2), _number(raw, 2, 2)
         self.set(index, src_port=src_port, dst_port=dst_port, udp_length=length)
         self._set_layer4(index, L4Kind.UDP, 8)
@@ -442,11 +484,21 @@ class _Walk:
         return index[tunnel]
 
     def _icmp(self, index: Int64, kind: L4Kind) -> None:
+        if not len(index):
+            return
         index = self.begin(index)
         index = index[self.ask(index, 8, Code.L4_TRUNCATED)]
         raw = self.read(index, 2)
         self.set(index, icmp_type=raw[:, 0], icmp_code=raw[:, 1])
         self._set_layer4(index, kind, 8)
+
+    def _esp_header(self, index: Int64) -> None:
+        if not len(index):
+            return
+        index = self.begin(index)
+        index = index[self.ask(index, 8, Code.L4_TRUNCATED)]
+        self._esp(index, self.read(index, 8))
+        self._set_layer4(index, L4Kind.ESP, 8)
 
     def _esp(self, index: Int64, raw: UInt8) -> None:
         self.set(index, spi=_number(raw, 0, 4), esp_seq=_number(raw, 4, 4))
@@ -454,6 +506,8 @@ class _Walk:
     # In UDP
 
     def _bth(self, index: Int64) -> None:
+        if not len(index):
+            return
         index = self.begin(index)
         left = self._refuse(index, (self.columns["udp_length"][index] < 20, Code.BTH_TRUNCATED))
         index = index[left]
@@ -485,7 +539,7 @@ class _Walk:
         self.whole = outside["fragment"] == 0
         self.columns = outside | {name: outside[inner] for name, inner in INNER_FIELDS.items()} | apart
         self.inside = True
-        self._network(np.concatenate([self._ethernet(np.concatenate([vxlan, bridged])), routed]))
+        self._network(_union(self._ethernet(_union(vxlan, bridged)), routed))
         self.columns = outside
 
     def _vxlan(self, index: Int64) -> Int64:
@@ -527,10 +581,11 @@ class _Walk:
         self.pos[index] += size
         self.set(index, tunnel_kind=int(kind), tunnel_flags=flags, vni=vni, payload_offset=self.pos[index])
         self.done(index)
-        tunnel_end = self.get("l4_offset", index) + self.get("udp_length", index)
-        self.end[index] = np.minimum(self.end[index], tunnel_end)
+        self.bound(index, self.get("l4_offset", index) + self.get("udp_length", index))
 
     def _nat_traversal(self, index: Int64) -> None:
+        if not len(index):
+            return
         index = self.begin(index)
         payload = self.get("udp_length", index) - 8
         self.done(index[(payload != 1) & (payload < 4)])
@@ -566,16 +621,16 @@ class _Walk:
         index = np.flatnonzero((columns["l4_kind"] == L4Kind.TCP) | (columns["l4_kind"] == L4Kind.UDP))
         at = self.get("l4_offset", index)
         udp = columns["l4_kind"][index] == L4Kind.UDP
-        summed = ~(udp & ~self.read(index, 2, at + 6).any(axis=1))
-        index, at, udp = index[summed], at[summed], udp[summed]
-        length = np.where(udp, self.get("udp_length", index), l3_end[index] - at)
-        unknown = (columns["fragment"][index] != 0) | columns["segments_left"][index] | bad[index]
-        unknown |= at + length > self.length[index]
+        none = udp & (_number(self.read(index, 2, at + 6), 0, 2) == 0)
+        index, at, udp = _left(~none, index, at, udp)
+        length = np.where(udp, self.get("udp_length", index), self.pick(l3_end, index) - at)
+        unknown = (self.pick(columns["fragment"], index) != 0) | self.pick(columns["segments_left"], index)
+        unknown |= self.pick(bad, index) | (at + length > self.pick(self.length, index))
         verdict[index[unknown]] = int(ChecksumVerdict.UNKNOWN)
-        index, at, length = index[~unknown], at[~unknown], length[~unknown]
-        start = self.start[index] + at
-        pseudo_header = columns["addresses"][index] + length + columns["protocol"][index]
-        verdict[index] = _verdict(pseudo_header + _range_sums(self.data, start, start + length))
+        index, at, length = _left(~unknown, index, at, length)
+        start = self.pick(self.start, index) + at
+        pseudo_header = self.pick(columns["addresses"], index) + length + self.pick(columns["protocol"], index)
+        self.put(verdict, index, _verdict(pseudo_header + _range_sums(self.data, start, start + length)))
         return verdict
 
 
@@ -597,18 +652,47 @@ def _extension_tables() -> tuple[Bools, UInt8]:
 _IS_EXTENSION, _EXTENSION_MASK = _extension_tables()
 
 
+def _left(mask: Bools, *arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """``array[mask]`` of each array; the arrays themselves where the mask is true everywhere."""
+    return arrays if mask.all() else tuple(array[mask] for array in arrays)
+
+
+def _union(*parts: Int64) -> Int64:
+    """The indices of all parts, which have none in common, rising."""
+    some = [part for part in parts if len(part)]
+    if len(some) < 2:
+        return some[0] if some else parts[0]
+    return np.sort(np.concatenate(some))
+
+
+@lru_cache(maxsize=16)
+def _drops(drop: int) -> NDArray[np.uint16]:
+    """By code: 1 where the parser drops the frame."""
+    return np.array([drop >> c - 32 & 1 if 32 <= c < 48 else 0 for c in range(256)], np.uint16)
+
+
 def _number(raw: UInt8, at: int, n: int) -> Int64:
     """int64: the big-endian number in n columns, at most 7."""
-    value = raw[:, at].astype(np.int64)
-    for k in range(at + 1, at + n):
-        value <<= 8
-        value |= raw[:, k]
+    size = 1 << (n - 1).bit_length()
+    # From as many columns as a number of the machine has: the right ones, or those that end with them.
+    first = at if at + size <= raw.shape[1] else at + n - size
+    if first < 0:
+        return _number(raw, at, n - 1) << 8 | raw[:, at + n - 1]
+    value: Int64 = raw[:, first : first + size].view(f">u{size}")[:, 0].astype(np.int64)
+    if size == n:
+        return value
+    if first < at:
+        return value & (1 << 8 * n) - 1
+    return value >> 8 * (size - n) & (1 << 8 * n) - 1
+
+
+def _sum(raw: UInt8, first: int, last: int) -> Int64:
+    """int64: of the columns first .. last-1, whose number 4 divides, a number that is the sum of their big-endian
+    16-bit words modulo 0xFFFF, and 0 only if all are."""
+    value = _number(raw, first, 4)
+    for at in range(first + 4, last, 4):
+        value += _number(raw, at, 4)
     return value
-
-
-def _words(raw: UInt8) -> NDArray[np.int64]:
-    """int64[m, columns / 2]: big-endian 16-bit words."""
-    return np.ascontiguousarray(raw).view(">u2").astype(np.int64)
 
 
 def _halves(raw: UInt8) -> NDArray[np.uint64]:
