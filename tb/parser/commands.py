@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import ipaddress
 import json
-import re
 import shutil
 import sys
 from collections import Counter
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -25,6 +25,7 @@ from models.parser import PARSER_FIELDS, ChecksumVerdict, NatT, ParserModel
 from tb.build import SimulationFailed, simulate
 from tb.parser.designs import PARSE_BYTES, parser_design
 from tb.replay.capture import Capture, CaptureError, read_capture
+from tb.replay.select import Filter, FrameRange, SelectError
 from tb.toolchain import SIM_BUILD
 
 __all__ = ["View", "parse"]
@@ -45,8 +46,8 @@ _TCP_FLAGS = "FSRPAUECN"
 
 @dataclass(frozen=True)
 class View:
-    """What one frame's parser says. number: as Wireshark counts, from 1. fields: the parser's own, by name. user:
-    ``tuser`` of the last beat. latency: cycles from first beat in to first beat out, of the frame alone."""
+    """What one frame's parser says. number: in its capture, from 0. fields: the parser's own, by name. user: ``tuser``
+    of the last beat. latency: cycles from first beat in to first beat out, of the frame alone."""
 
     number: int
     length: int
@@ -123,27 +124,13 @@ def _by_rtl(frames: Sequence[tuple[int, bytes, int]], tunnel: bool, sim: str, wa
     return views
 
 
-def _range(text: str) -> tuple[int, int | None]:
-    """First and last frame of "A:B", "A:", ":B" or "A". BadParameter: it is none of these."""
-    found = re.fullmatch(r"(\d*):(\d*)|(\d+)", text)
-    if found is None or text == ":":
-        raise typer.BadParameter(f"{text!r} must be A:B, A:, :B or A, frames counted from 1", param_hint="--frames")
-    if found[3] is not None:
-        first, last = int(found[3]), int(found[3])
-    else:
-        first, last = int(found[1] or 1), int(found[2]) if found[2] else None
-    if first < 1 or (last is not None and last < first):
-        raise typer.BadParameter(f"{text!r}: frames are counted from 1, A is not above B", param_hint="--frames")
-    return first, last
-
-
-def _chosen(capture: Capture, wanted: str | None) -> list[tuple[int, bytes, int]]:
+def _chosen(capture: Capture, frames: FrameRange, wanted: Filter | None) -> list[tuple[int, bytes, int]]:
     """Number, bytes and bad mark of the frames that were asked for."""
-    first, last = _range(wanted) if wanted is not None else (1, None)
-    count = len(capture.batch)
-    last = count if last is None else min(last, count)
     batch = capture.batch
-    return [(i + 1, batch.frame(i), int(batch.bad[i])) for i in range(first - 1, last)]
+    index = np.arange(len(batch))[frames.part(0, len(batch))]
+    if wanted is not None:
+        index = index[wanted.hits(batch.select(index))]
+    return [(i, batch.frame(i), int(batch.bad[i])) for i in index.tolist()]
 
 
 # What a person sees
@@ -306,8 +293,9 @@ def parse(
     capture: Annotated[str, typer.Argument(help="pcap or pcapng, gzipped or not; - is standard input.")],
     as_json: Annotated[bool, typer.Option("--json", help="JSON, an object a line.")] = False,
     target: Annotated[str, typer.Option(help="Who parses: model, or cocotb: the RTL, compared with it.")] = "model",
-    frames: Annotated[
-        str | None, typer.Option(help="A:B, from frame A to frame B (counted from 1, both included).")
+    frames: Annotated[str, typer.Option(help="A:B, A:, :B or A: frames A to B-1, counted from 0.")] = "0:",
+    wanted: Annotated[
+        str | None, typer.Option("--filter", help="host A, src A, dst A, port N, ... with and, or, not.")
     ] = None,
     tunnel: Annotated[
         bool, typer.Option("--tunnel", help="See 256 bytes, and read what is in VXLAN and GENEVE.")
@@ -321,13 +309,15 @@ def parse(
     if simulator not in ("verilator", "icarus"):
         raise typer.BadParameter(f"{simulator!r} must be verilator or icarus", param_hint="--sim")
     try:
+        chosen = FrameRange.parse(frames)
+        hits = Filter.parse(wanted) if wanted is not None else None
         read = read_capture(capture)
-    except CaptureError as error:
+    except (CaptureError, SelectError) as error:
         typer.echo(f"nicloop: {error}", err=True)
         raise typer.Exit(2) from error
-    chosen = _chosen(read, frames)
-    empty = [number for number, frame, _ in chosen if not frame]
-    carried = [row for row in chosen if row[1]]
+    rows = _chosen(read, chosen, hits)
+    empty = [number for number, frame, _ in rows if not frame]
+    carried = [row for row in rows if row[1]]
     by = "model" if target == "model" else f"RTL ({simulator})"
     title = f"{Path(capture).name}, by the {by}{', with tunnels' if tunnel else ''}"
     wrong: list[str] = []

@@ -49,7 +49,7 @@ def test_json_has_a_line_a_frame_with_every_field_of_the_model(tunnel: bool) -> 
         result = parse(path, "--json", *(["--tunnel"] if tunnel else []))
         assert result.exit_code == 0, result.stderr
         found = records(result)
-        assert [record["frame"] for record in found] == list(range(1, len(batch) + 1))
+        assert [record["frame"] for record in found] == list(range(len(batch)))
         for record, frame in zip(found, batch, strict=True):
             parsed = model.parse(frame)
             assert record["bytes"] == len(frame)
@@ -61,13 +61,13 @@ def test_json_has_a_line_a_frame_with_every_field_of_the_model(tunnel: bool) -> 
 
 
 def test_addresses_are_printed_as_people_write_them() -> None:
-    (record,) = records(parse(ROOT / "tests/captures/scapy_ipv6.pcapng", "--json", "--frames", "1"))
+    (record,) = records(parse(ROOT / "tests/captures/scapy_ipv6.pcapng", "--json", "--frames", "0"))
     fields = record["fields"]
     assert (fields["src_mac"], fields["dst_mac"]) == ("02:00:00:00:00:0a", "02:00:00:00:00:0b")
     assert (fields["ip_src"], fields["ip_dst"]) == ("2001:db8::1", "2001:db8::2")
-    (record,) = records(parse(VLAN, "--json", "--frames", "14"))
+    (record,) = records(parse(VLAN, "--json", "--frames", "13"))
     assert record["fields"]["ip_src"] is None and record["fields"]["inner_ip_src"] is None
-    first, second = records(parse(TUNNELS, "--json", "--tunnel", "--frames", "1:2"))
+    first, second = records(parse(TUNNELS, "--json", "--tunnel", "--frames", "0:2"))
     assert (first["fields"]["ip_src"], first["fields"]["inner_ip_src"]) == ("2001:db8::1", "10.0.0.1")
     assert second["fields"]["inner_dst_mac"] == "02:00:00:00:01:0b"
 
@@ -78,7 +78,7 @@ def test_table_says_every_layer_in_120_columns_and_plain_text_when_piped() -> No
         assert result.exit_code == 0, result.stderr
         assert max(map(len, result.stdout.splitlines())) <= commands.WIDTH, path.name
         assert "\x1b" not in result.stdout and "…" not in result.stdout
-    shown = parse(VLAN, "--frames", "11:13").stdout
+    shown = parse(VLAN, "--frames", "10:13").stdout
     for text in ("802.1ad VLAN 200 priority 3", "802.1Q VLAN 100 priority 6", "TCP 20 > 80 flags S", "22/42/62"):
         assert text in shown
     assert "3 frames; codes: too_deep 1" in shown
@@ -101,7 +101,7 @@ def test_table_shows_what_is_in_a_tunnel_behind_bars() -> None:
         lines = parse(TUNNELS, "--frames", frame, *options).stdout.splitlines()[4:-2]
         return [line[15:].rstrip() for line in lines]
 
-    assert headers(5, "--tunnel")[4:] == [
+    assert headers(4, "--tunnel")[4:] == [
         "GENEVE VNI 11259375 flags 0x40 critical",
         "| 02:00:00:00:01:0a > 02:00:00:00:01:0b 0x0800",
         "| 802.1ad VLAN 200 priority 0 DEI",
@@ -110,19 +110,19 @@ def test_table_shows_what_is_in_a_tunnel_behind_bars() -> None:
         "|   length 33 DSCP 0 ECN 0 TTL 64 protocol 17",
         "| UDP 49152 > 49153 length 13",
     ]
-    assert " 14/54 " in headers(5, "--tunnel")[0] and headers(5, "--tunnel")[1].endswith("| 100/120/128")
-    assert " 14/54/62 " in headers(5)[0] and len(headers(5)) == 4
-    bare = "\n".join(headers(6, "--tunnel"))
+    assert " 14/54 " in headers(4, "--tunnel")[0] and headers(4, "--tunnel")[1].endswith("| 100/120/128")
+    assert " 14/54/62 " in headers(4)[0] and len(headers(4)) == 4
+    bare = "\n".join(headers(5, "--tunnel"))
     assert "GENEVE VNI 11259375 flags 0x80 OAM protocol 0x0800\n| IPv4 10.0.0.1 > 10.0.0.2" in bare
     # A tunnel in a tunnel is shown as UDP, MAC control by its type, an empty tunnel by its own line.
-    assert headers(64, "--tunnel")[-1] == "| UDP 49152 > 4789 length 58"
-    assert headers(63, "--tunnel")[-1] == "| 02:00:00:00:01:0a > 02:00:00:00:01:0b 0x8808"
-    assert headers(65, "--tunnel")[-1] == "VXLAN VNI 1193046 flags 0x08"
+    assert headers(63, "--tunnel")[-1] == "| UDP 49152 > 4789 length 58"
+    assert headers(62, "--tunnel")[-1] == "| 02:00:00:00:01:0a > 02:00:00:00:01:0b 0x8808"
+    assert headers(64, "--tunnel")[-1] == "VXLAN VNI 1193046 flags 0x08"
     said = " ".join(parse(TUNNELS, "--tunnel").stdout.split())
     assert "bad_tunnel 2" in said and "tunnel_truncated 21" in said
 
 
-@pytest.mark.parametrize(("text", "numbers"), [("3:5", [3, 4, 5]), (":2", [1, 2]), ("7", [7]), ("109:900", [109, 110])])
+@pytest.mark.parametrize(("text", "numbers"), [("3:5", [3, 4]), (":2", [0, 1]), ("7", [7]), ("108:900", [108, 109])])
 def test_part_of_a_capture_keeps_its_numbers(text: str, numbers: list[int]) -> None:
     found = records(parse(MALFORMED, "--json", "--frames", text))
     assert [record["frame"] for record in found] == numbers
@@ -131,8 +131,8 @@ def test_part_of_a_capture_keeps_its_numbers(text: str, numbers: list[int]) -> N
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--frames", "5:3"), "A is not above B"),
-        (("--frames", "0:3"), "counted from 1"),
+        (("--frames", "5:3"), "has no frame"),
+        (("--filter", "host"), "column 5"),
         (("--frames", "x"), "must be A:B"),
         (("--frames", ":"), "must be A:B"),
         (("--target", "board"), "must be model or cocotb"),
@@ -171,8 +171,8 @@ def test_frame_of_no_bytes_is_left_out_and_said_so(tmp_path: Path) -> None:
     write_capture(path, Batch.of([b"\1" * 60, b"", b"\2" * 60]))
     result = parse(path, "--json")
     assert result.exit_code == 0
-    assert [record["frame"] for record in records(result)] == [1, 3]
-    assert "left out: 2" in result.stderr
+    assert [record["frame"] for record in records(result)] == [0, 2]
+    assert "left out: 1" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_rtl_prints_what_the_model_prints(sim: str, name: str, options: tuple[st
     bad[2] = bad_mark()
     path = tmp_path / name
     write_capture(path, Batch.of(list(batch), bad=bad))
-    arguments = (path, "--json", *options, *(("--frames", "1:20") if sim == "icarus" else ()))
+    arguments = (path, "--json", *options, *(("--frames", "0:20") if sim == "icarus" else ()))
     by_model = parse(*arguments)
     by_rtl = parse(*arguments, "--target", "cocotb", "--sim", sim)
     assert by_rtl.exit_code == 0, by_rtl.stderr
@@ -202,7 +202,7 @@ def test_rtl_that_differs_from_the_model_is_named_and_ends_with_1(monkeypatch: p
     monkeypatch.setattr(commands, "_by_rtl", lying)
     result = parse(VLAN, "--target", "cocotb")
     assert result.exit_code == 1
-    assert "frame 4: latency: RTL" in result.stderr and "frame 6: vlan0: RTL 0x1e61" in result.stderr
+    assert "frame 3: latency: RTL" in result.stderr and "frame 5: vlan0: RTL 0x1e61" in result.stderr
     assert "differs from the model in 2 of" in result.stderr and "802.1Q VLAN" in result.stdout
 
     def dying(frames: list[tuple[int, bytes, int]], tunnel: bool, sim: str, waves: bool) -> list[commands.View]:
