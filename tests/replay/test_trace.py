@@ -1,7 +1,7 @@
 """Frames followed through the slots of the port, and the figures of the slots.
 
 Sweep:    captures in both directions at once, every back-pressure profile, an isolated frame of each length and kind of
-          header, drops of each slot, the cut and the choice of frames by the command
+          header, drops in each direction, frames that the command can and can't follow
 Stimulus: tests/captures, frames built here
 Checks:   the taps against the outcome of the same play and against the model: entries, exits, latencies, ends; the
           results of the probe against those of the native target; stalls against the cycles that a stream stood;
@@ -304,6 +304,18 @@ def test_the_probe_refuses_what_it_can_not_note(verilator: str) -> None:
         await target.configure(NicConfig())
         await target.play(Batch.of([bytes(60)]))
         assert target.log is None
+
+    run(work())
+
+
+def test_devices_with_taps_may_end_in_any_order(verilator: str) -> None:
+    async def work() -> None:
+        targets = [await started() for _ in range(4)]
+        for at in (1, 2, 0):
+            targets[at].engine.device.close()
+            await started()
+        outcome, _ = await played(targets[3], Batch.of([bytes(60)]))
+        assert outcome.code.tolist() == [Code.DELIVERED]
 
     run(work())
 
