@@ -11,7 +11,7 @@ import numpy as np
 from models.config import NicConfig
 from models.frames import Edge
 from models.meta import Code
-from models.nic import Mismatch, NicPortModel
+from models.nic import NicPortModel
 from tb.replay.pace import offered
 from tb.replay.perform import Progress, Task
 from tb.replay.records import difference
@@ -67,7 +67,7 @@ class Trace:
     index, capture, frame, direction, length, disposition, reason, queue: as in a record. begin_ns: simulated time at
     which its play began, cycle 0 of it. latency_cycles: None: it did not come out. alone_cycles: of a frame that is
     alone in the port. ended: the slot in which it ended or stands, the edge where it came out. error: what ended the
-    play before its end, "": nothing. differences: of this frame from the golden model; others: frames of its window
+    play before its end, "": nothing. differences: of this frame, and of none, from the golden model; others: frames of its window
     before it that differ.
     """
 
@@ -178,14 +178,10 @@ def follow_last(judged: Judged, lanes: list[Passed], model: NicPortModel, error:
         alone_cycles=model.latency_cycles(edge, data),
         ended=frames.lane.entry_name if place < 0 else frames.lane.behind(place),
         steps=list(_steps(frames, model, data)),
-        differences=[difference(one) for one in _of(judged.mismatches, at)],
-        others=len({one.frame for one in judged.mismatches} - {at}),
+        differences=[difference(one) for one in judged.mismatches if one.frame in (at, -1)],
+        others=len({one.frame for one in judged.mismatches} - {at, -1}),
         error=error,
     )
-
-
-def _of(mismatches: list[Mismatch], frame: int) -> list[Mismatch]:
-    return [one for one in mismatches if one.frame == frame]
 
 
 def _steps(frames: Passed, model: NicPortModel, data: bytes) -> Iterator[Step]:

@@ -86,7 +86,8 @@ def show_trace(out: Console, found: Trace) -> None:
     for text in found.differences:
         say(out, f"differs from the model: {text}", "bold red")
     if found.others:
-        say(out, f"before it in its window {counted(found.others, 'frame')} differ: nicloop replay shows them", "red")
+        differing = counted(found.others, "frame differs", "frames differ")
+        say(out, f"before it in its window {differing}: nicloop replay shows them", "red")
     if found.error:
         say(out, f"the replay ended: {found.error}", "bold red")
 

@@ -14,17 +14,19 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Coroutine
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from models.config import NicConfig
 from models.frames import Batch, Edge, Outcome
 from models.meta import Code
-from models.nic import NicPortModel
+from models.nic import Mismatch, NicPortModel
 from models.parser import ParserModel
 from tb.cli import app
 from tb.native.device import TapLog
@@ -34,6 +36,7 @@ from tb.replay.play import stimulus
 from tb.replay.slots import SlotFigures
 from tb.replay.taps import Passed, passed
 from tb.replay.trace import Trace, follow_last
+from tb.replay.trace_command import show_trace
 from tb.replay.window import Judged, Window
 from tb.targets.base import PROFILES, Fault, FaultKind, Unsupported
 from tb.targets.native import NativeTarget
@@ -241,10 +244,27 @@ def test_a_frame_that_stands_in_the_port_is_traced_to_where_it_stands() -> None:
     rows = [(at, 0, 0, 0, 3), (at + 1, 0, 1, 1, 4), (at + 2, 7, 2, 2, 5), (at + 3, 7, 8, -1, -1)]
     stream, seq, offered, taken, last = (np.array(column, np.int64) for column in zip(*rows, strict=True))
     stalls = (np.array([value], np.int64) for value in (3, at + 3, 90, 90))
-    frames = passed(TapLog(stream, seq, offered, taken, last, *stalls), Batch.of([bytes(60)], edge=1))[1]
-    assert lane.behind(int(frames.ended[0])) == "parser_tx"
+    batch = Batch.of([bytes(60)], edge=1)
+    frames = passed(TapLog(stream, seq, offered, taken, last, *stalls), batch)[1]
     assert frames.spent[0].tolist()[:3] == [1, 1, -1]
-    assert lane.behind(int(frames.culprit[0])) == "acl_tx"
+    unknown, none = np.full(1, -1, np.int64), np.zeros(1, np.uint8)
+    outcome = Outcome(Batch.empty(), np.zeros(0, np.int64), none, none, *[unknown] * 5, 90)
+    found = traced(batch, outcome, {"tx": frames})
+    assert (found.disposition, found.latency_cycles, found.ended) == (None, None, "parser_tx")
+    steps = {step.slot: step for step in found.steps}
+    assert (steps["parser_tx"].stalled, steps["parser_tx"].by) == (90, {"acl_tx": 90})
+    assert steps["acl_tx"].reached is None
+    shown = stream_of(found)
+    assert "its end was not reported; it stands at parser_tx" in shown
+    assert "\n parser_tx " in shown
+    assert "\n acl_tx " not in shown
+
+
+def stream_of(found: Trace) -> str:
+    """What a person is shown."""
+    text = StringIO()
+    show_trace(Console(file=text, width=140), found)
+    return text.getvalue()
 
 
 def test_numbers_that_wrap_are_told_apart_by_time() -> None:
@@ -286,8 +306,12 @@ def test_figures_of_the_slots_are_those_of_the_frames(verilator: str) -> None:
                 spent = spent[spent >= 0]
                 wanted = (len(spent), int(spent.min()), float(np.median(spent)), int(spent.max()))
                 assert (row["frames"], row["min"], row["median"], row["max"]) == wanted
-            stalled = sum(int(part.all.sum()) for part in parts)
-            assert sum(row["stalled"] for row in ours) == sum(row["holding"] for row in ours) == stalled
+            # A row has what stands at its way out, and what it is to blame for.
+            for key, column, shift in (("stalled", "place", 0), ("holding", "culprit", 1)):
+                wanted = np.zeros(len(ours) + 1, np.int64)
+                for part in parts:
+                    np.add.at(wanted, getattr(part, column) + shift, part.all)
+                assert [row[key] for row in ours] == wanted[:-1].tolist()
         host = next(row for row in rows if row["slot"] == "host edge" and row["direction"] == "rx")
         assert host["holding"] > 0
 
@@ -364,6 +388,19 @@ def test_trace_of_a_dropped_frame_ends_where_it_was_dropped(verilator: str, tmp_
     assert result.exit_code == 0, result.output
     assert "dropped in rx_buffer, oversize" in result.output
     assert "tls_rx" not in result.output
+
+
+def test_trace_of_a_frame_that_differs_says_so(verilator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_capture(tmp_path / "two.pcapng", Batch.of([udp_frame(60), udp_frame(80)]))
+    for frame, said in (
+        (1, "differs from the model: first_out: expected 22, got 23 (cycle 23)"),
+        (0, "before it in its window 1 frame differs"),
+    ):
+        wrong = [Mismatch(frame, "first_out", 22, 23, 23)]
+        monkeypatch.setattr(NicPortModel, "check", lambda *_, wrong=wrong: wrong)
+        result = nicloop("trace", tmp_path / "two.pcapng", "--frame", 1)
+        assert result.exit_code == 1, result.output
+        assert said in result.output
 
 
 def test_trace_of_a_frame_that_is_not_there_says_why(verilator: str, tmp_path: Path) -> None:
