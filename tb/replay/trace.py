@@ -67,8 +67,8 @@ class Trace:
     index, capture, frame, direction, length, disposition, reason, queue: as in a record. begin_ns: simulated time at
     which its play began, cycle 0 of it. latency_cycles: None: it did not come out. alone_cycles: of a frame that is
     alone in the port. ended: the slot in which it ended or stands, the edge where it came out. error: what ended the
-    play before its end, "": nothing. differences: of this frame, and of none, from the golden model; others: frames of its window
-    before it that differ.
+    play before its end, "": nothing. differences: of this frame, and of none, from the golden model; others: frames of
+    its window before it that differ.
     """
 
     index: int
