@@ -521,6 +521,18 @@ class NicPortModel:
         self._check_playable(batch)
         return int(self._courses(batch)[Edge(edge)].latency[0])
 
+    def stage_cycles(self, edge: int, frame: bytes) -> dict[str, int]:
+        """How many of `latency_cycles` the frame spends in each stage that has a name of its own. ValueError: it has no
+        byte."""
+        batch = Batch.of([frame], edge=int(edge), port=self.port)
+        self._check_playable(batch)
+        course = self._courses(batch)[Edge(edge)]
+        return {
+            stage.name: int(passage.latency[0])
+            for stage, passage in zip(course.pipeline.stages, course.passages, strict=True)
+            if isinstance(stage, ParserStage)
+        }
+
     def first_out_cycle(self, edge: int, frame: bytes, first_in: int, previous_last_out: int) -> int:
         """Cycle in which the frame's first beat comes out where it has the port's front to itself and comes without
         gaps: ``first_in`` is the cycle of its first beat in, ``previous_last_out`` that of the last beat out of the

@@ -18,6 +18,7 @@ from tb.parser.commands import parse
 from tb.replay.commands import sim
 from tb.replay.replay_command import replay
 from tb.replay.rerun import rerun
+from tb.replay.trace_command import follow
 from tb.targets.commands import run
 from tb.toolchain import ToolError
 
@@ -53,6 +54,7 @@ app.command()(run)
 app.command()(replay)
 app.command()(rerun)
 app.command()(sim)
+app.command("trace")(follow)
 
 
 def main() -> None:

@@ -72,7 +72,14 @@ public:
         context_.traceEverOn(true);
         top_ = std::make_unique<Top>(&context_);
     }
-    ~VerilatedModel() override { top_->final(); }
+    ~VerilatedModel() override {
+        waves_.reset();
+        top_->final();
+        // Verilator strikes a model's public scopes off the thread's context, which is that of the model made last.
+        Verilated::threadContextp(&context_);
+        top_.reset();
+        Verilated::threadContextp(nullptr);
+    }
 
     Top& top() { return *top_; }
     void eval() override { top_->eval(); }

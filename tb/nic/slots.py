@@ -45,12 +45,15 @@ class Lane:
 
 
 _RX: Final = (
-    "mac_rx ingress_rx parser_rx pfc_rx ipsec_rx parser_inner roce_icrc acl_rx rx_buffer tls_rx roce egress_rx".split()
-)
-_TX: Final = "join ingress_tx parser_tx acl_tx tls_tx ipsec_tx tx_sched egress_tx mac_tx".split()
+    "mac_rx", "ingress_rx", "parser_rx", "pfc_rx", "ipsec_rx", "parser_inner", "roce_icrc", "acl_rx", "rx_buffer",
+    "tls_rx", "roce", "egress_rx",
+)  # fmt: skip
+_TX: Final = (
+    "join", "ingress_tx", "parser_tx", "acl_tx", "tls_tx", "ipsec_tx", "tx_sched", "egress_tx", "mac_tx",
+)  # fmt: skip
 
 LANES: Final[dict[Edge, Lane]] = {
-    Edge.WIRE: Lane("rx", Edge.WIRE, 0, tuple(_RX), "rx_buffer", 2),
-    Edge.HOST: Lane("tx", Edge.HOST, len(_RX) + 1, tuple(_TX), "tx_sched", 2),
+    Edge.WIRE: Lane("rx", Edge.WIRE, 0, _RX, "rx_buffer", 2),
+    Edge.HOST: Lane("tx", Edge.HOST, len(_RX) + 1, _TX, "tx_sched", 2),
 }
 """By the edge at which frames enter."""

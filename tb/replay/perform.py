@@ -21,12 +21,13 @@ from tb.replay.packed import Origin
 from tb.replay.records import Records
 from tb.replay.replay import Failed, replay
 from tb.replay.select import Filter, FrameRange
+from tb.replay.slots import SlotFigures, Tapped
 from tb.replay.statistics import Statistics
 from tb.replay.window import WINDOW_FRAMES, Judged, Listener, Window
 from tb.replay.windows import Windows
 from tb.targets.base import Target
 
-__all__ = ["DIRECTIONS", "Performed", "Task", "Waving", "perform"]
+__all__ = ["DIRECTIONS", "Performed", "Progress", "Task", "Waving", "perform"]
 
 DIRECTIONS = {"rx": Edge.WIRE, "tx": Edge.HOST}
 """The edge at which frames of a direction enter."""
@@ -73,10 +74,10 @@ class Task:
 class Performed:
     """What a replay gave; as JSON takes it.
 
-    seen: frames that the captures hold, as far as they were read. figures: of `Statistics`. stopped: it ended with a
-    window that failed; interrupted: since it was told to; error, unwritten: as of `Ended`. unread: captures that can't
-    be read, or not to their end. failure: the file of a packed failure, "": none. cpu_s, wall_s: from the first frame
-    to the last.
+    seen: frames that the captures hold, as far as they were read. figures: of `Statistics`, and ``slots`` of
+    `SlotFigures` where the target has taps. stopped: it ended with a window that failed; interrupted: since it was told
+    to; error, unwritten: as of `Ended`. unread: captures that can't be read, or not to their end. failure: the file of
+    a packed failure, "": none. cpu_s, wall_s: from the first frame to the last.
     """
 
     seen: int
@@ -103,7 +104,7 @@ class Waving(Protocol):
     def stop_waves(self) -> None: ...
 
 
-class _Progress:
+class Progress:
     """A listener that tells how far the replay is: frames, cycles, bytes of the captures. cpu_s, wall_s: what it
     took, once it is closed."""
 
@@ -137,8 +138,11 @@ async def perform(
     config = NicConfig.parse(task.config)
     clock_ns = target.capabilities.clock_ns
     windows, statistics = task.windows(), Statistics(clock_ns)
-    progress = _Progress(windows, tell)
+    progress = Progress(windows, tell)
     listeners: list[Listener] = [statistics, progress]
+    slots = SlotFigures(target) if isinstance(target, Tapped) else None
+    if slots is not None:
+        listeners.append(slots)
     if task.records:
         listeners.append(Records(task.records, clock_ns))
     if task.out:
@@ -163,7 +167,7 @@ async def perform(
     )
     return Performed(
         seen=windows.seen,
-        figures=statistics.figures(),
+        figures=statistics.figures() | ({} if slots is None else {"slots": slots.figures()}),
         stopped=ended.stopped,
         interrupted=interrupted(),
         error=ended.error,

@@ -30,7 +30,7 @@ from tb.targets.base import Unsupported
 from tb.targets.launch import TARGETS, default_engine
 from tb.toolchain import SIM_BUILD
 
-__all__ = ["replay"]
+__all__ = ["check_choices", "named", "replay"]
 
 SIMULATORS = ("verilator", "icarus")
 
@@ -56,10 +56,11 @@ def replay(
     seed: Annotated[int, typer.Option(help="Of what the RTL leaves open, such as registers without a reset.")] = 1,
 ) -> None:
     """Replay captures: every frame through the RTL, checked against the golden model."""
-    how = How(target, simulator, default_engine(simulator) if target == "cocotb" else "", seed, waves)
+    engine = default_engine(simulator) if target == "cocotb" else ""
+    how = How(target, simulator, engine, seed, waves, slots=bool(report))
     outputs = {"--out": out, "--records": records, "--report": report}
     task = Task(
-        captures=_named(captures),
+        captures=named(captures),
         port=port,
         direction=direction,
         frames=frames,
@@ -80,7 +81,7 @@ def replay(
         },
     )
     try:
-        _check_choices(how, task)
+        check_choices(how, task)
         programmed = NicConfig.load(config) if config is not None else NicConfig()
         check_captures(captures)
         check_outputs(outputs, [*captures, *([baseline] if baseline else [])])
@@ -129,7 +130,7 @@ def _copied(performed: Performed, records: Path) -> Performed:
     return performed
 
 
-def _check_choices(how: How, task: Task) -> None:
+def check_choices(how: How, task: Task) -> None:
     """UsageError: a value that an option doesn't take."""
     for option, value, choices in (
         ("--target", how.target, TARGETS),
@@ -163,7 +164,7 @@ def _check_wanted(outputs: Mapping[str, str], baseline: str, as_json: bool) -> N
         next(read_records(baseline), None)
 
 
-def _named(captures: list[str]) -> list[list[str]]:
+def named(captures: list[str]) -> list[list[str]]:
     """Name and absolute path of each capture."""
     names = iter(capture_names([Path(name) for name in captures if name != "-"]))
     return [["-", "-"] if name == "-" else [next(names), os.path.abspath(name)] for name in captures]

@@ -24,7 +24,8 @@ from tb.report.table import CaptureResult, counted
 from tb.targets.base import TargetError, Unsupported
 from tb.targets.launch import ENGINES, TARGETS, default_engine, launch_job
 from tb.targets.model import ModelTarget
-from tb.targets.native import NativeTarget, SnapshotError, waves_suffix
+from tb.targets.native import SnapshotError, waves_suffix
+from tb.targets.probe import native_of_build
 from tb.toolchain import ROOT, SIM_BUILD, ToolError
 
 __all__ = ["Again", "How", "pack_waves", "play_again", "rerun", "rerun_command", "shown", "tell_failure"]
@@ -95,9 +96,9 @@ def play_again(packed: Packed, how: How, *, waves: bool = False, window: bool = 
 
 
 async def _play_native(packed: Packed, item: Item, how: How, *, waves: bool) -> Again:
-    target = NativeTarget(how.seed)
-    await target.start()
     build = packed.origin.build
+    target = native_of_build(build, how.seed)
+    await target.start()
     if item.state is not None and target.build != build:
         raise FailureError(
             str(packed.path),

@@ -24,6 +24,7 @@ from tb.targets.base import Target, Unsupported
 from tb.targets.launch import job_folder, launch_job
 from tb.targets.model import ModelTarget
 from tb.targets.native import NativeTarget, waves_suffix
+from tb.targets.probe import ProbeTarget
 from tb.toolchain import SIM_BUILD
 
 __all__ = ["How", "Interrupt", "play", "replay_job", "to_stdout"]
@@ -35,13 +36,14 @@ _RESULT, _PROGRESS, _STOP = "result.json", "progress.json", "stop"
 
 @dataclass(frozen=True)
 class How:
-    """On what a replay runs. engine: "" unless the target is cocotb."""
+    """On what a replay runs. engine: "" unless the target is cocotb. slots: with taps where it can be."""
 
     target: str
     sim: str = ""
     engine: str = ""
     seed: int = 1
     waves: bool = False
+    slots: bool = False
 
 
 class Interrupt:
@@ -78,7 +80,7 @@ def play(task: Task, how: How, tell: Tell) -> tuple[Performed, Path | None]:
     """
     if how.target == "cocotb":
         return _in_simulator(task, how, tell)
-    target = NativeTarget(how.seed) if how.target == "native" else ModelTarget()
+    target = ModelTarget() if how.target == "model" else (ProbeTarget if how.slots else NativeTarget)(how.seed)
     waves = _waves_place(task) if how.waves else None
     here = task if waves is None else replace(task, waves=str(waves))
     with Interrupt() as interrupt:

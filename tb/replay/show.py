@@ -18,7 +18,7 @@ from tb.replay.baseline import Comparison
 from tb.replay.perform import Performed
 from tb.report.table import PLAIN_WIDTH
 
-__all__ = ["EXPLAINED", "progress", "say", "show", "show_comparison", "stream", "watched"]
+__all__ = ["EXPLAINED", "Tell", "progress", "say", "show", "show_comparison", "stream", "watched"]
 
 EXPLAINED = 5
 """Frames that differ which are told in words."""

@@ -58,9 +58,8 @@ def write_page(path: Path, figures: Mapping[str, Any], run: Run) -> None:
 def render_page(figures: Mapping[str, Any], run: Run) -> str:
     """Text of the report.
 
-    figures: of ``Statistics.figures``. Two more keys may be in it: ``slots``, a list of {"slot", "direction", "frames",
-    "min", "median", "max", "stalled"} (cycles that frames spent in each slot, cycles that it was stalled), in the order
-    of the pipeline; and ``baseline``, of ``Comparison.figures`` (tb/replay/baseline.py).
+    figures: of ``Statistics.figures``. Two more keys may be in it: ``slots``, of ``SlotFigures.figures``
+    (tb/replay/slots.py), and ``baseline``, of ``Comparison.figures`` (tb/replay/baseline.py).
     """
     return _template().render(
         f=figures,

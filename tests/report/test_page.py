@@ -125,7 +125,8 @@ def evil() -> dict[str, Any]:
     judged = judge([udp_frame(64)] * 3, capture=EVIL, spoil=byte_flipped(1, 50))
     planted = [Mismatch(0, EVIL, EVIL, EVIL), Mismatch(-1, EVIL, EVIL, EVIL)]
     figures = figures_of(replace(judged, mismatches=judged.mismatches + planted))
-    figures["slots"] = [{"slot": EVIL, "direction": "rx", "frames": 1, "min": 1, "median": 1, "max": 1, "stalled": 0}]
+    numbers = dict.fromkeys(("frames", "min", "median", "max", "stalled", "holding"), 1)
+    figures["slots"] = [{"slot": EVIL, "direction": "rx", **numbers}]
     figures["baseline"] = {"verdict": EVIL, "rows": [[EVIL] * 4], "changes": [EVIL]}
     return figures
 
@@ -300,8 +301,11 @@ def test_a_sum_that_is_not_closed_fails_without_a_mismatch():
 def test_slots_and_baseline_are_shown_where_they_are_given():
     figures = matching()
     assert not {"slots", "baseline"} & Page(render_page(figures, run())).sections.keys()
+    cycles = {"frames": 150, "min": 3, "median": 4.5, "max": 1234, "stalled": 17, "holding": 5}
+    nothing = {"frames": 0, "min": None, "median": None, "max": None, "stalled": 0, "holding": 12}
     figures["slots"] = [
-        {"slot": "parser_rx", "direction": "rx", "frames": 150, "min": 3, "median": 4.5, "max": 1234, "stalled": 17}
+        {"slot": "parser_rx", "direction": "rx", **cycles},
+        {"slot": "host edge", "direction": "rx", **nothing},
     ]
     figures["baseline"] = {
         "verdict": "Of 9 frames that both have: 1 slower",
@@ -310,7 +314,7 @@ def test_slots_and_baseline_are_shown_where_they_are_given():
     }
     page = Page(render_page(figures, run()))
     assert page.faults == []
-    assert "parser_rx rx 150 3 4.5 1,234 17" in page.said("slots")
+    assert "parser_rx rx 150 3 4.5 1,234 17 5 host edge rx 0 - - - 0 12" in page.said("slots")
     assert "Of 9 frames that both have: 1 slower" in page.said("baseline")
     assert "rx latency, max 5 6 +1" in page.said("baseline")
     assert page.said("baseline").endswith("Frames that changed frame 3")
