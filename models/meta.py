@@ -310,8 +310,15 @@ def _add(rows: dict[int, NDArray[np.uint32]], start: int, size: int, part: NDArr
 
 
 def field_of(words: Words, name: str) -> NDArray[np.uint64]:
-    """uint64[n]: a field of at most 64 bits. KeyError: no such field."""
+    """uint64[n]: a field; of more than 64 bits uint64[n, 2], the high half first. KeyError: no such field."""
     low, width = _OFFSETS[name]
+    if width > 64:
+        return np.stack([_bits_of(words, low + 64, width - 64), _bits_of(words, low, 64)], axis=1)
+    return _bits_of(words, low, width)
+
+
+def _bits_of(words: Words, low: int, width: int) -> NDArray[np.uint64]:
+    """uint64[n]: ``width`` bits, at most 64, from bit ``low``."""
     values = np.zeros(len(words), np.uint64)
     for at, word, bit, take in _pieces(low, width):
         piece = (words[:, word] >> np.uint32(bit)).astype(np.uint64) & np.uint64((1 << take) - 1)

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tb import toolchain
+from tb.acl.commands import acl
 from tb.build import BuildError
 from tb.parser.commands import parse
 from tb.replay.commands import sim
@@ -55,6 +56,7 @@ app.command()(replay)
 app.command()(rerun)
 app.command()(sim)
 app.command("trace")(follow)
+app.add_typer(acl, name="acl")
 
 
 def main() -> None:
