@@ -121,6 +121,17 @@ def test_sets_of_thousands_of_rules_are_searched_to_their_end(seed: int) -> None
     assert set(first_match_batch(last[:-1], columns, 100).tolist()) == {NO_RULE}
 
 
+def test_rules_that_accept_each_field_but_never_all_are_passed_over() -> None:
+    def rule(src: int, dst: int) -> Rule:
+        return Rule(ip=4, src=Masked(src, 0xFFFFFFFF), dst=Masked(dst, 0xFFFFFFFF))
+
+    # In every 64 rules one accepts the source and another the destination, up to the rule that accepts both.
+    near = [rule(1, 9), rule(9, 2)] * 96
+    frame = {"l3_kind": 1, "ip_src": 1, "ip_dst": 2}
+    for rules in ([*near, rule(1, 2), rule(1, 2)], near, [*near, *[Rule(ip=6)] * 4096, rule(1, 2)]):
+        assert first_match_batch(rules, columns_of([frame]), 1).tolist() == expected(rules, [frame])
+
+
 def test_columns_of_the_parser_are_taken_as_they_are() -> None:
     batch = read_capture(TUNNELS).batch
     columns = parse_batch(batch, 256, tunnel=True)
