@@ -1,0 +1,15 @@
+"""The designs of block ``acl``: the matcher alone, with the sets of parameters that are built."""
+
+from __future__ import annotations
+
+from tb.build import Design
+from tb.toolchain import ROOT
+
+__all__ = ["match_design"]
+
+
+def match_design(rules: int = 1024, ipv6: bool = True) -> Design:
+    """``acl_match`` with room for so many rules in a set; ipv6: addresses of 128 bits, else of 32."""
+    names = ("acl_first", "acl_range", "acl_plane", "acl_match_write", "acl_match")
+    sources = tuple(ROOT / "rtl" / "acl" / f"{name}.v" for name in names)
+    return Design("acl/acl_match", "acl_match", sources, {"RULES": rules, "IPV6": int(ipv6)})
