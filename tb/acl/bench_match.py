@@ -209,6 +209,8 @@ class Bench:
         assert self._swap_since is not None
         if str(self.dut.swap_ready.value) != "1":
             assert now - self._swap_since < SWAP_WAIT, "a swap waits for too long"
+            looking = bool(self.taken) and now - self.taken[-1] < INTERVAL
+            assert looking or now < self._written_until, "a swap waits for nothing"
             return
         assert now >= self._written_until, "a swap while a rule is written"
         self.asked = 1 - self.asked
