@@ -231,6 +231,16 @@ def test_what_the_parser_says_of_frames_decides_who_shadows_whom(earlier: Rule, 
     assert shadowed_rules([earlier, rule]) == ({1: 0} if shadowed else {})
 
 
+@pytest.mark.parametrize("side", ["src_port", "dst_port"])
+def test_a_range_covers_those_within_it_and_no_others(side: str) -> None:
+    ends = [(first, last) for first in range(4) for last in range(first, 4)]
+    for earlier, later in itertools.product(ends, ends):
+        rules = [Rule(**{side: Range(*pair)}) for pair in (earlier, later)]
+        within = set(range(later[0], later[1] + 1)) <= set(range(earlier[0], earlier[1] + 1))
+        assert covers(rules[0], rules[1]) == within
+        assert shadowed_rules(rules) == ({1: 0} if within else {})
+
+
 def test_two_rules_together_shadow_none() -> None:
     assert shadowed_rules([Rule(ip=4), Rule(ip=6), Rule(protocol=TCP)]) == {}
     assert shadowed_rules([Rule(protocol=UDP, tcp_flags=Masked(2, 2)), Rule(), Rule(ip=4), Rule(ip=6)]) == {2: 1, 3: 1}

@@ -187,6 +187,8 @@ def test_a_wrong_key_of_a_rule_is_one_line_with_its_place_and_what_is_accepted(t
         ("[[meter]]\ncir = 2\npir = 2\ncbs = 0\npbs = 1\n", "x.toml:4: meter 0: cbs: 0; accepted: 1 to 4294967295"),
         ("[[meter]]\ncir=2\npir=2\ncbs=1\npbs=1\nyellow_dscp=64", "x.toml:6: meter 0: yellow_dscp: 64; accepted"),
         ("rule = [{vlan = 1}, {vlan = 5000}]\n", "x.toml: rule 1: vlan: 5000; accepted: a number from 0 to 4095"),
+        ('default = """\n[[rule]]\n"""\n[[rule]]\n', "x.toml:1: default: '[[rule]]\\n'; accepted: permit, deny"),
+        ('[[rule]]\nname = \'\'\'\n[[rule]]\'\'\'\n[[rule]]\npcp = 8\n', "x.toml: rule 1: pcp: 8; accepted"),
         (f"default = {'9' * 5000}", "x.toml: no TOML: "),
         (f"default = {'[' * 20000}", "x.toml: no TOML: "),
     ],
