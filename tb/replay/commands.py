@@ -169,7 +169,7 @@ def _explain(out: Console, result: CaptureResult, again: str) -> None:
     words = counted(result.mismatches, "mismatch", "mismatches")
     out.print(f"\n{result.name}: {words}", style="bold red", markup=False, soft_wrap=True)
     out.print(f"  first difference: {failure['first']}", markup=False, soft_wrap=True)
-    if "frames" in failure:
+    if "capture" in failure:
         least = "" if failure["minimal"] else ", perhaps not the smallest"
         size = f"{counted(failure['frames'], 'frame')} after {counted(failure['tries'], 'try', 'tries')}{least}"
         smallest = shown(Path(failure["capture"]))

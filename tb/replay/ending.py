@@ -83,7 +83,8 @@ class Ending:
     @property
     def notices(self) -> list[str]:
         """What a person must know beside the figures."""
-        found = [*self.performed.unread, self.performed.unwritten, *self.failed_outputs, self._beyond()]
+        done = self.performed
+        found = [*done.unread, done.unwritten, done.unpacked, *self.failed_outputs, self._beyond()]
         return [text for text in found if text]
 
     def _beyond(self) -> str:

@@ -41,6 +41,7 @@ __all__ = [
     "is_failure",
     "load_failure",
     "unpack_waves",
+    "unpackable",
     "write_failure",
 ]
 
@@ -251,6 +252,11 @@ def write_failure(folder: Path, failing: Failing, config: NicConfig, origin: Ori
         members[_STATE] = item.state
     _store(path, members)
     return path
+
+
+def unpackable(folder: Path, error: OSError) -> str:
+    """What to say where a failure can't be packed."""
+    return f"{folder}: the failure can't be packed there: {error.strerror or error}"
 
 
 def _store(path: Path, members: Mapping[str, bytes]) -> None:

@@ -17,7 +17,7 @@ from models.frames import Edge
 from tb.replay.failure import Context, reproduce
 from tb.replay.out import OutCapture
 from tb.replay.pace import offered
-from tb.replay.packed import Origin
+from tb.replay.packed import Origin, unpackable
 from tb.replay.records import Records
 from tb.replay.replay import Failed, replay
 from tb.replay.select import Filter, FrameRange
@@ -77,7 +77,7 @@ class Performed:
     seen: frames that the captures hold, as far as they were read. figures: of `Statistics`, and ``slots`` of
     `SlotFigures` where the target has taps. stopped: it ended with a window that failed; interrupted: since it was told
     to; error, unwritten: as of `Ended`. unread: captures that can't be read, or not to their end. failure: the file of
-    a packed failure, "": none. cpu_s, wall_s: from the first frame to the last.
+    a packed failure, "": none; unpacked: why it couldn't be packed. cpu_s, wall_s: from the first frame to the last.
     """
 
     seen: int
@@ -88,6 +88,7 @@ class Performed:
     unwritten: str
     unread: list[str]
     failure: str
+    unpacked: str
     cpu_s: float
     wall_s: float
 
@@ -148,11 +149,18 @@ async def perform(
     if task.out:
         listeners.append(OutCapture(task.out, clock_ns))
 
+    unpacked = ""
+
     async def pack(failed: Failed) -> str:
+        nonlocal unpacked
         if interrupted():
             return ""
         context = Context(Path(task.failures), Origin(**task.origin), before=failed.before, snapshot=failed.snapshot)
-        return str((await reproduce(target, failed.judged, config, context, failed.error)).path)
+        try:
+            return str((await reproduce(target, failed.judged, config, context, failed.error)).path)
+        except OSError as error:
+            unpacked = unpackable(context.folder, error)
+            return ""
 
     stream: Iterable[Window] = _until(offered(windows, task.pace), interrupted)
     if task.waves and isinstance(target, Waving):
@@ -174,6 +182,7 @@ async def perform(
         unwritten=ended.unwritten,
         unread=[str(error) for error in windows.errors],
         failure=ended.failure or "",
+        unpacked=unpacked,
         cpu_s=progress.cpu_s,
         wall_s=progress.wall_s,
     )

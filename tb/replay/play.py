@@ -30,6 +30,7 @@ from tb.replay.packed import (
     Origin,
     is_failure,
     load_failure,
+    unpackable,
     write_failure,
 )
 from tb.replay.shrink import shrink
@@ -207,5 +208,9 @@ async def play_job(target: Target, task: Mapping[str, Any], config: NicConfig, f
             result.notice = notice
             if failing is not None and task["failures"]:
                 origin = Origin(task["command"], "cocotb", task["sim"], task["engine"], task["seed"], WIRE_PACE)
-                result.failure["capture"] = str(write_failure(Path(task["failures"]), failing, config, origin))
+                folder = Path(task["failures"])
+                try:
+                    result.failure["capture"] = str(write_failure(folder, failing, config, origin))
+                except OSError as error:
+                    result.notice = "; ".join(filter(None, (notice, unpackable(folder, error))))
             results.write(json.dumps(asdict(result)) + "\n")

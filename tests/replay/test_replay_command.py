@@ -217,6 +217,22 @@ def test_a_mismatch_is_told_with_its_frame_and_packed(
     assert "byte 37" in (tmp_path / "page.html").read_text()
 
 
+def test_a_failure_that_cannot_be_packed_is_a_notice_and_the_results_stand(
+    field: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "ModelTarget", Wrong)
+    (tmp_path / "made").mkdir()
+    (tmp_path / "made" / "failures").touch()
+    result = nicloop(field, "--report", tmp_path / "page.html")
+    assert result.exit_code == 1
+    assert "frames in" in result.stdout and "  byte 37: expected " in result.stdout
+    said = f"{tmp_path / 'made' / 'failures'}: the failure can't be packed there: File exists"
+    assert result.stderr.splitlines()[-1] == f"nicloop: {said}"
+    assert "byte 37" in (tmp_path / "page.html").read_text()
+    found = json.loads(nicloop(field, "--json").stdout)
+    assert (found["exit_code"], found["failure"], found["notices"]) == (1, None, [said])
+
+
 def test_it_goes_on_after_a_mismatch_where_that_is_asked_for(field: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "ModelTarget", Wrong)
     result = nicloop(field, "--window", "4", "--keep-going", "--json")
