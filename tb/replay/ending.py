@@ -14,6 +14,7 @@ import typer
 
 from tb.replay.baseline import BaselineError, Comparison, compare
 from tb.replay.perform import Performed, Task
+from tb.replay.piece import printable
 from tb.replay.rerun import shown, tell_failure
 from tb.replay.run import How
 from tb.replay.select import FrameRange
@@ -52,6 +53,7 @@ class Ending:
         if records is not None and self.wanted.baseline:
             try:
                 self.comparison = compare(self.wanted.baseline, records)
+                self.comparison.before.path = printable(self.comparison.before.path)
                 self.comparison.now.path = "this replay"
             except BaselineError as error:
                 self.failed_outputs.append(str(error))

@@ -21,6 +21,7 @@ from tb.replay.checks import UsageError, check_captures, check_outputs, sizes
 from tb.replay.ending import Ending, Wanted
 from tb.replay.pace import PACES
 from tb.replay.perform import DIRECTIONS, Performed, Task
+from tb.replay.piece import printable
 from tb.replay.run import How, play, to_stdout
 from tb.replay.select import Filter, FrameRange, SelectError
 from tb.replay.show import progress
@@ -72,7 +73,7 @@ def replay(
         out=_place(out),
         failures=str(SIM_BUILD / "failures"),
         origin={
-            "command": shlex.join(["nicloop", *sys.argv[1:]]),
+            "command": printable(shlex.join(["nicloop", *sys.argv[1:]])),
             "target": how.target,
             "sim": how.sim,
             "engine": how.engine,

@@ -18,6 +18,7 @@ from models.frames import Edge
 from tb.build import BuildError, Run, SimulationFailed
 from tb.replay.item import Item
 from tb.replay.packed import FailureError, Packed, add_waves, load_failure, unpack_waves
+from tb.replay.piece import printable
 from tb.replay.play import play_item
 from tb.replay.versions import versions
 from tb.report.table import CaptureResult, counted
@@ -71,7 +72,7 @@ class How:
 def shown(path: Path) -> str:
     """A path as a person in this folder types it."""
     whole = Path(os.path.abspath(path))
-    return str(whole.relative_to(Path.cwd()) if whole.is_relative_to(Path.cwd()) else whole)
+    return printable(str(whole.relative_to(Path.cwd()) if whole.is_relative_to(Path.cwd()) else whole))
 
 
 def rerun_command(path: Path) -> str:

@@ -28,6 +28,7 @@ from models.nic import NicPortModel
 from tb.cli import app
 from tb.replay import replay_command, run
 from tb.replay.capture import read_capture, write_capture, write_pcap
+from tb.replay.packed import load_failure
 from tb.replay.perform import Performed, Task
 from tb.replay.records import KEYS
 from tb.targets.base import Stuck
@@ -309,6 +310,27 @@ def test_a_cut_capture_is_replayed_up_to_the_bad_record_and_then_named(tmp_path:
     assert f"nicloop: {tmp_path / 'a.pcap'}: byte 328: cut off in a record: 53 of 60 bytes are there\n" == result.stderr
     found = json.loads(nicloop(tmp_path / "a.pcap", "--json").stdout)
     assert (found["frames"], found["exit_code"], found["verdict"]) == (4, 2, "match")
+
+
+def test_a_name_that_is_no_utf_8_is_written_with_its_bytes_as_escapes(
+    field: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = field.rename(tmp_path / os.fsdecode(b"caf\xe9.pcapng"))
+    earlier = tmp_path / os.fsdecode(b"\xe9")
+    assert nicloop(odd, "--records", earlier).exit_code == 0
+    monkeypatch.setattr(run, "ModelTarget", Wrong)
+    monkeypatch.setattr(sys, "argv", ["nicloop", "replay", str(odd)])
+    names = [tmp_path / name for name in ("out.jsonl", "out.pcapng", "out.html")]
+    result = nicloop(
+        odd, "--records", names[0], "--out", names[1], "--report", names[2], "--baseline", earlier, "--frames", "0:99"
+    )
+    assert result.exit_code == 1 and result.exception.__class__ is SystemExit, result.exception
+    called = r"caf\xe9.pcapng"
+    assert called in result.stdout and r"\xe9" in "".join(result.stdout.partition("against")[2].split())
+    assert {json.loads(line)["capture"] for line in names[0].read_text().splitlines()} == {called}
+    assert called in read_capture(names[1]).comments[0]
+    assert called in names[2].read_text() and "byte 37" in names[2].read_text()
+    assert load_failure(tmp_path / "made" / "failures" / "caf_xe9-6.zip").note["capture"] == called
 
 
 def test_standard_input_is_replayed_also_gzipped_and_in_every_format() -> None:
