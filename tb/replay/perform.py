@@ -27,9 +27,9 @@ from tb.replay.window import WINDOW_FRAMES, Judged, Listener, Window
 from tb.replay.windows import Windows
 from tb.targets.base import Target
 
-__all__ = ["DIRECTIONS", "Performed", "Progress", "Task", "Waving", "perform"]
+__all__ = ["EDGES", "Performed", "Progress", "Task", "Waving", "perform"]
 
-DIRECTIONS = {"rx": Edge.WIRE, "tx": Edge.HOST}
+EDGES = {"rx": Edge.WIRE, "tx": Edge.HOST}
 """The edge at which frames of a direction enter."""
 
 
@@ -63,7 +63,7 @@ class Task:
         return Windows(
             [(name, path) for name, path in self.captures],
             port=self.port,
-            edge=None if self.direction is None else DIRECTIONS[self.direction],
+            edge=None if self.direction is None else EDGES[self.direction],
             frames=FrameRange.parse(self.frames) if self.frames else FrameRange(),
             wanted=Filter.parse(self.wanted) if self.wanted else None,
             size=self.window,

@@ -20,7 +20,7 @@ from tb.replay.capture import CaptureError
 from tb.replay.checks import UsageError, check_captures, check_outputs, sizes
 from tb.replay.ending import Ending, Wanted
 from tb.replay.pace import PACES
-from tb.replay.perform import DIRECTIONS, Performed, Task
+from tb.replay.perform import EDGES, Performed, Task
 from tb.replay.piece import printable
 from tb.replay.run import How, play, to_stdout
 from tb.replay.select import Filter, FrameRange, SelectError
@@ -137,7 +137,7 @@ def check_choices(how: How, task: Task) -> None:
         ("--target", how.target, TARGETS),
         ("--sim", how.sim, SIMULATORS),
         ("--pace", task.pace, PACES),
-        ("--direction", task.direction, DIRECTIONS),
+        ("--direction", task.direction, EDGES),
     ):
         if value is not None and value not in choices:
             raise UsageError(f"{option}: {value!r} must be one of {', '.join(choices)}")

@@ -8,7 +8,6 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any, BinaryIO
 from tb.build import build
 from tb.nic.designs import port_design
 from tb.replay.capture import CaptureError
+from tb.replay.packed import capture_stem
 from tb.replay.perform import Performed, Task, perform
 from tb.replay.show import Tell, watched
 from tb.targets.base import Target, Unsupported
@@ -51,11 +51,6 @@ class Interrupt:
 
     def __init__(self) -> None:
         self.asked = False
-        self._tell: list[Callable[[], None]] = []
-
-    def when_asked(self, act: Callable[[], None]) -> None:
-        """Do this when the end is asked for."""
-        self._tell.append(act)
 
     def __enter__(self) -> Interrupt:
         self._before = signal.signal(signal.SIGINT, self._handle)
@@ -65,8 +60,6 @@ class Interrupt:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
-        for act in self._tell:
-            act()
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         signal.signal(signal.SIGINT, self._before)
@@ -92,7 +85,7 @@ def _waves_place(task: Task) -> Path:
     """Where the native target writes waves: by the name of the first capture."""
     folder = SIM_BUILD / "waves"
     folder.mkdir(parents=True, exist_ok=True)
-    place = folder / f"{Path(task.captures[0][0]).name.partition('.')[0]}{waves_suffix()}"
+    place = folder / f"{capture_stem(task.captures[0][0])}{waves_suffix()}"
     place.unlink(missing_ok=True)
     return place
 
@@ -112,8 +105,15 @@ def _in_simulator(task: Task, how: How, tell: Tell) -> tuple[Performed, Path | N
         job = asdict(files)
         options: dict[str, Any] = {"sim": how.sim, "engine": how.engine, "seed": how.seed}
         folder = job_folder("replay", job, **options)
-        interrupt.when_asked(lambda: (folder / _STOP).touch())
-        with watched(lambda: _read_progress(folder), tell):
+        shutil.rmtree(folder, ignore_errors=True)  # so that no request to end goes into a folder that is replaced
+
+        def watch() -> tuple[int, int, int] | None:
+            if interrupt.asked:
+                with suppress(OSError):  # the folder isn't there yet: the next look comes soon
+                    (folder / _STOP).touch()
+            return _read_progress(folder)
+
+        with watched(watch, tell):
             run, _ = launch_job("replay", job, **options, waves=how.waves, timeout_s=_MOST_S)
         if not (folder / _RESULT).exists():
             run.check()

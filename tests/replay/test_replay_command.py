@@ -12,12 +12,14 @@ import asyncio
 import gzip
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -504,15 +506,51 @@ def test_ctrl_c_keeps_what_is_done_and_shows_it(tmp_path: Path) -> None:
     assert [json.loads(line)["index"] for line in lines] == list(range(len(lines)))
 
 
+@pytest.mark.parametrize("early", [True, False])
+def test_ctrl_c_reaches_a_simulator_also_before_its_folder_is_there(
+    early: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def launched(kind: str, job: dict[str, Any], **options: Any) -> tuple[Any, Path]:
+        """As `launch_job`, in this process, with Ctrl-C in it. The folder of an earlier, interrupted one is there."""
+        folder = run.job_folder(kind, job, **{name: options[name] for name in ("sim", "engine", "seed")})
+        if early:
+            os.kill(os.getpid(), signal.SIGINT)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        if not early:
+            os.kill(os.getpid(), signal.SIGINT)
+        until = time.monotonic() + 10
+        while not (folder / "stop").exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        asyncio.run(run.replay_job(ModelTarget(), job, folder))
+        return SimpleNamespace(folder=folder, check=lambda: None), folder
+
+    monkeypatch.setattr(run, "build", lambda *_: None)
+    monkeypatch.setattr(run, "launch_job", launched)
+    result = nicloop(IMIX, "--json", target="cocotb")
+    assert result.exit_code == 130, result.output
+    found = json.loads(result.stdout)
+    assert (found["interrupted"], found["frames"]) == (True, 0)
+
+
 def test_the_second_ctrl_c_ends_at_once() -> None:
     with run.Interrupt() as interrupt:
-        told: list[int] = []
-        interrupt.when_asked(lambda: told.append(1))
         os.kill(os.getpid(), signal.SIGINT)
-        assert interrupt.asked and told == [1]
+        assert interrupt.asked
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize(
+    ("capture", "stem"),
+    [("field.2024.pcapng", "field.2024"), ("a/field.pcap.gz", "field"), ("-", "stdin"), (".pcap", "capture")],
+)
+def test_a_waveform_is_named_after_the_capture(
+    capture: str, stem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "SIM_BUILD", tmp_path)
+    assert run._waves_place(Task([[capture, capture]])) == tmp_path / "waves" / f"{stem}{run.waves_suffix()}"
 
 
 # -- on the RTL --------------------------------------------------------------------------------------------------------
