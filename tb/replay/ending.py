@@ -154,6 +154,7 @@ class Ending:
             "target": self.how.target,
             "sim": self.how.sim if self.how.target == "cocotb" else None,
             "pace": self.task.pace,
+            "simulated_cycles": done.simulated,
             "cpu_s": done.cpu_s,
             "wall_s": done.wall_s,
             "stopped": done.stopped,

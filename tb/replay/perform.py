@@ -27,7 +27,7 @@ from tb.replay.window import WINDOW_FRAMES, Judged, Listener, Window
 from tb.replay.windows import Windows
 from tb.targets.base import Target
 
-__all__ = ["EDGES", "Performed", "Progress", "Task", "Waving", "perform"]
+__all__ = ["EDGES", "Performed", "Progress", "Skipping", "Task", "Waving", "perform"]
 
 EDGES = {"rx": Edge.WIRE, "tx": Edge.HOST}
 """The edge at which frames of a direction enter."""
@@ -77,7 +77,8 @@ class Performed:
     seen: frames that the captures hold, as far as they were read. figures: of `Statistics`, and ``slots`` of
     `SlotFigures` where the target has taps. stopped: it ended with a window that failed; interrupted: since it was told
     to; error, unwritten: as of `Ended`. unread: captures that can't be read, or not to their end. failure: the file of
-    a packed failure, "": none; unpacked: why it couldn't be packed. cpu_s, wall_s: from the first frame to the last.
+    a packed failure, "": none; unpacked: why it couldn't be packed. cpu_s, wall_s: from the first frame to the last;
+    simulated: cycles in that time, without those that were skipped.
     """
 
     seen: int
@@ -89,6 +90,7 @@ class Performed:
     unread: list[str]
     failure: str
     unpacked: str
+    simulated: int
     cpu_s: float
     wall_s: float
 
@@ -105,20 +107,36 @@ class Waving(Protocol):
     def stop_waves(self) -> None: ...
 
 
-class Progress:
-    """A listener that tells how far the replay is: frames, cycles, bytes of the captures. cpu_s, wall_s: what it
-    took, once it is closed."""
+@runtime_checkable
+class Skipping(Protocol):
+    """A target that skips cycles in which nothing can happen."""
 
-    def __init__(self, windows: Windows, tell: Callable[[int, int, int], None]) -> None:
-        self._windows, self._tell = windows, tell
-        self._frames = self._cycles = 0
+    @property
+    def skipped(self) -> int:
+        """How many, since it was made."""
+        ...
+
+
+class Progress:
+    """A listener that tells how far the replay is: frames, simulated cycles, bytes of the captures. cpu_s, wall_s: what
+    it took, once it is closed; simulated: cycles that the device really went through in that, also between plays."""
+
+    def __init__(self, target: Target, windows: Windows, tell: Callable[[int, int, int], None]) -> None:
+        self._target, self._windows, self._tell = target, windows, tell
+        self._frames = self.simulated = 0
+        self._begun = self._cycles()
         self._begin, self._spent = time.monotonic(), time.process_time()
         self.cpu_s = self.wall_s = 0.0
 
+    def _cycles(self) -> int:
+        """Since the device was made, without those that were skipped."""
+        skipped = self._target.skipped if isinstance(self._target, Skipping) else 0
+        return round(self._target.now() / self._target.capabilities.clock_ns) - skipped
+
     def take(self, judged: Judged) -> None:
         self._frames += len(judged.window)
-        self._cycles += judged.outcome.cycles
-        self._tell(self._frames, self._cycles, self._windows.taken)
+        self.simulated = self._cycles() - self._begun
+        self._tell(self._frames, self.simulated, self._windows.taken)
 
     def close(self) -> None:
         self.wall_s = round(time.monotonic() - self._begin, 3)
@@ -132,14 +150,15 @@ async def perform(
     tell: Callable[[int, int, int], None] = lambda *_: None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Performed:
-    """Replay a task. ``tell`` takes frames, cycles and bytes so far; ``interrupted`` is asked before each window.
+    """Replay a task. ``tell`` takes frames, simulated cycles, bytes so far; ``interrupted`` is asked before each
+    window.
 
     CaptureError: an output can't be opened. Unsupported: a frame is of a port that the target lacks.
     """
     config = NicConfig.parse(task.config)
     clock_ns = target.capabilities.clock_ns
     windows, statistics = task.windows(), Statistics(clock_ns)
-    progress = Progress(windows, tell)
+    progress = Progress(target, windows, tell)
     listeners: list[Listener] = [statistics, progress]
     slots = SlotFigures(target) if isinstance(target, Tapped) else None
     if slots is not None:
@@ -183,6 +202,7 @@ async def perform(
         unread=[str(error) for error in windows.errors],
         failure=ended.failure or "",
         unpacked=unpacked,
+        simulated=progress.simulated,
         cpu_s=progress.cpu_s,
         wall_s=progress.wall_s,
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import io
 import json
 import os
 import shutil
@@ -23,6 +24,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from models.frames import Batch, Outcome
@@ -31,8 +33,9 @@ from tb.cli import app
 from tb.replay import replay_command, run
 from tb.replay.capture import read_capture, write_capture, write_pcap
 from tb.replay.packed import load_failure
-from tb.replay.perform import Performed, Task
+from tb.replay.perform import Performed, Task, perform
 from tb.replay.records import KEYS
+from tb.replay.show import _scaled, show
 from tb.targets.base import Stuck
 from tb.targets.model import ModelTarget
 from tb.toolchain import ROOT
@@ -171,6 +174,42 @@ def test_a_baseline_tells_what_became_slower_and_judges_nothing(tmp_path: Path) 
     assert len(piped.stdout.splitlines()) == 2 and "1 slower" in piped.stderr
     as_json = json.loads(nicloop(tmp_path / "a", "--baseline", tmp_path / "before", "--json").stdout)
     assert as_json["baseline"]["slower"] == 1
+
+
+class Sleepy(ModelTarget):
+    """A device that skips all cycles but ten a play."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.skipped = 0
+
+    async def play(self, stimulus: Batch) -> Outcome:
+        before = self.now()
+        outcome = await super().play(stimulus)
+        self.skipped += round((self.now() - before) / self.capabilities.clock_ns) - 10
+        return outcome
+
+
+def test_skipped_cycles_are_no_work_of_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[int, int, int]] = []
+    task = Task([["imix", str(IMIX)]], window=50)
+    done = asyncio.run(perform(Sleepy(), task, tell=lambda *progress: told.append(progress)))
+    assert done.simulated == 40 and [cycles for _, cycles, _ in told] == [10, 20, 30, 40]
+    assert done.figures["cycles"] > 1000
+    monkeypatch.setattr(run, "ModelTarget", Sleepy)
+    assert json.loads(nicloop(IMIX, "--window", "50", "--json").stdout)["simulated_cycles"] == 40
+    out = io.StringIO()
+    show(Console(file=out, width=200), "", replace(done, cpu_s=0.5))
+    assert "80 simulated a CPU second" in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (0.5, "0.5"), (999.4, "999"), (999.9, "1k"), (12_345, "12.3k"), (999_999, "1M"), (4_567_890, "4.57M"),
+     (1.2e9, "1.2G"), (1.6e13, "16T"), (2e16, "20000T")],
+)  # fmt: skip
+def test_rates_have_three_figures_and_a_prefix(value: float, text: str) -> None:
+    assert _scaled(value) == text
 
 
 # -- what is wrong with the device -------------------------------------------------------------------------------------
