@@ -19,7 +19,7 @@ import numpy as np
 
 from models.config import NicConfig
 from models.frames import Batch, Edge, Int64
-from models.meta import Code
+from models.meta import FIRST_DROP, Code
 from tb.replay.capture import CaptureError, read_capture
 from tb.replay.item import Failing, Item, Verdict, play_once
 from tb.replay.pace import LINE_GBPS, WIRE_OVERHEAD
@@ -91,7 +91,7 @@ def summarise(item: Item, verdict: Verdict, clock_ns: float) -> CaptureResult:
         return result
     result.cycles = outcome.cycles
     delivered = outcome.code == Code.DELIVERED
-    result.delivered, result.dropped = int(delivered.sum()), int((outcome.code >= 16).sum())
+    result.delivered, result.dropped = int(delivered.sum()), int((outcome.code >= FIRST_DROP).sum())
     for edge, way in DIRECTIONS.items():
         chosen = delivered & (batch.edge == edge)
         latency = Latency.of(outcome.latency_cycles[chosen & (outcome.latency_cycles >= 0)])

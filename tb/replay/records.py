@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from models.frames import Edge
-from models.meta import Code
+from models.meta import FIRST_DROP, Code
 from models.nic import Mismatch
 from models.parser import ChecksumVerdict, L3Kind, L4Kind, NatT
 from tb.replay.fields import header_fields
@@ -36,7 +36,6 @@ KEYS = (
 )  # fmt: skip
 """Of a record, in their order; ``differences`` only where the frame doesn't match."""
 
-_FIRST_REASON = 16
 _VERDICTS = {int(verdict): verdict.name.lower() for verdict in ChecksumVerdict}
 
 
@@ -66,9 +65,7 @@ def records(judged: Judged, clock_ns: float) -> list[dict[str, Any]]:
     """The record of each frame of a window."""
     window, outcome = judged.window, judged.outcome
     batch, n = window.batch, len(window)
-    differences: dict[int, list[str]] = {}
-    for mismatch in judged.mismatches:
-        differences.setdefault(mismatch.frame, []).append(difference(mismatch))
+    differences = {at: [difference(mismatch) for mismatch in found] for at, found in judged.by_frame().items()}
     out: list[list[int]] = [[] for _ in range(n)]
     for number, source in enumerate(outcome.source.tolist(), judged.first_out):
         if source >= 0:
@@ -105,7 +102,7 @@ def records(judged: Judged, clock_ns: float) -> list[dict[str, Any]]:
             "length": length,
             "snapped": snapped,
             "disposition": disposition_name(code),
-            "reason": code_name(code) if code >= _FIRST_REASON else None if length else EMPTY_FRAME,
+            "reason": code_name(code) if code >= FIRST_DROP else None if length else EMPTY_FRAME,
             "queue": queue,
             "latency_cycles": latency if latency >= 0 else None,
             "latency_ns": _whole(latency * clock_ns) if latency >= 0 else None,

@@ -56,6 +56,13 @@ class Judged:
     begin_ns: int
     first_out: int
 
+    def by_frame(self) -> dict[int, list[Mismatch]]:
+        """The differences of each frame that differs, by its position in the window; -1: those of no frame."""
+        found: dict[int, list[Mismatch]] = {}
+        for mismatch in self.mismatches:
+            found.setdefault(mismatch.frame, []).append(mismatch)
+        return found
+
 
 class Listener(Protocol):
     """Takes each window of a replay when it has been judged, in order."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +195,20 @@ def test_the_capture_of_what_came_out_opens_in_tshark_with_times_and_comments(tm
                 f"input {source + 7} ({name}: frame {source}, in Wireshark {source + 1}); delivered; "
                 f"latency {latency} cycles, {4 * latency} ns; as the model says"
             )
+
+
+def test_a_window_that_came_out_can_be_read_before_the_replay_ends(tmp_path: Path) -> None:
+    for name in ("out.pcapng", "out.pcapng.gz"):
+        out = OutCapture(tmp_path / name, 4.0)
+        for first in (0, 3):
+            out.take(judge([udp_frame(60)] * 3, first=first))
+            whole = tmp_path / name
+            content = whole.read_bytes()
+            if name.endswith(".gz"):
+                content = zlib.decompressobj(31).decompress(content)  # its end is not there yet
+            (tmp_path / "so far.pcapng").write_bytes(content)
+            assert len(read_capture(tmp_path / "so far.pcapng").batch) == first + 3
+        out.close()
 
 
 def test_a_comment_tells_a_mismatch_and_a_frame_that_nothing_asked_for(tmp_path: Path, tshark: str) -> None:
