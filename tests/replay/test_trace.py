@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Coroutine
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ from tb.replay.taps import Passed, passed
 from tb.replay.trace import Trace, follow_last
 from tb.replay.trace_command import show_trace
 from tb.replay.window import Judged, Window
-from tb.targets.base import PROFILES, Fault, FaultKind, Unsupported
+from tb.targets.base import PROFILES, Fault, FaultKind, TargetError, Unsupported
 from tb.targets.native import NativeTarget
 from tb.targets.probe import ProbeTarget, native_of_build
 from tb.targets.recorded import Play, differences, record
@@ -316,6 +317,15 @@ def test_figures_of_the_slots_are_those_of_the_frames(verilator: str) -> None:
         assert host["holding"] > 0
 
     run(work())
+
+
+def test_taps_that_are_not_those_of_the_table_of_slots_are_refused(
+    verilator: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rx = LANES[Edge.WIRE]
+    monkeypatch.setitem(LANES, Edge.WIRE, replace(rx, slots=rx.slots[1:]))
+    with pytest.raises(TargetError, match=r"taps on 23 streams, of which \(12, 22\) .* slots.py names 22"):
+        ProbeTarget(1)
 
 
 def test_the_probe_refuses_what_it_can_not_note(verilator: str) -> None:
