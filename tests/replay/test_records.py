@@ -12,6 +12,7 @@ import gzip
 import json
 import re
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from tb.replay.records import KEYS, Records, records
 from tb.replay.window import Judged, Window
 from tb.toolchain import ROOT
 from tests.nic.test_capture import fields, nanoseconds
-from tests.replay.judging import byte_flipped, judge, udp_frame
+from tests.replay.judging import begun_at, byte_flipped, judge, udp_frame
 
 CAPTURES = ROOT / "tests" / "captures"
 CLOCK_NS = 4.0
@@ -39,7 +40,7 @@ def judged_capture(name: str, edge: Edge = Edge.WIRE, begin_ns: int = 1000, firs
     capture = read_capture(CAPTURES / name)
     batch = Batch.of_arrays(capture.batch.data, capture.batch.lengths, edge=edge, flags=capture.batch.flags)
     model = NicPortModel()
-    outcome = model.play(batch)
+    outcome = begun_at(model.play(batch), begin_ns)
     number = np.arange(len(batch), dtype=np.int64)
     window = Window(batch, number + 7, name, number, capture.original_length)
     return Judged(window, outcome, NicPortModel().check(batch, outcome), begin_ns, first_out)
@@ -186,7 +187,7 @@ def test_the_capture_of_what_came_out_opens_in_tshark_with_times_and_comments(tm
         outcome = window.outcome
         for at, source in enumerate(outcome.source.tolist()):
             time, length, interface, comment = next(numbered)
-            assert nanoseconds(time) == window.begin_ns + 4 * outcome.first_out[source]
+            assert nanoseconds(time) == outcome.frames.time_ns[at] == window.begin_ns + 4 * outcome.first_out[source]
             assert int(length) == outcome.frames.lengths[at]
             assert interface == ("port0.host" if window is judged[0] else "port0.wire")
             latency = int(outcome.latency_cycles[source])
@@ -231,6 +232,12 @@ def test_an_output_that_is_full_is_an_error_that_names_it(kind: Any) -> None:
         for _ in range(3):
             listener.take(judged)
         listener.close()
+
+
+def test_a_difference_of_no_frame_is_in_no_record() -> None:
+    judged = judge([udp_frame(60)] * 2)
+    found = records(replace(judged, mismatches=[Mismatch(-1, "rx_frames_in", 2, 3)]), CLOCK_NS)
+    assert [record["match"] for record in found] == [True, True]
 
 
 def test_disabled_ports_drop_by_name() -> None:
