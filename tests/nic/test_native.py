@@ -243,7 +243,7 @@ def test_times_become_cycles_without_rounding(lib: Any) -> None:
 
 @pytest.mark.parametrize("rate", [Fraction(25), Fraction(100), Fraction(165, 16)], ids=str)
 def test_a_frame_of_the_far_future_is_paced_like_any_other(lib: Any, rate: Fraction) -> None:
-    for far in (250_000_000_000_000_000, 2**60, 2**62 + 1):
+    for far in (250_000_000_000_000_000, 2**60, 2**61 + 1):
         stepper = Stepper(lib)
         stepper.harness.set_rate("in", rate)
         stepper.push([16], earliest=np.array([far]))

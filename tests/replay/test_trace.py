@@ -324,7 +324,7 @@ def test_taps_that_are_not_those_of_the_table_of_slots_are_refused(
 ) -> None:
     rx = LANES[Edge.WIRE]
     monkeypatch.setitem(LANES, Edge.WIRE, replace(rx, slots=rx.slots[1:]))
-    with pytest.raises(TargetError, match=r"taps on 23 streams, of which \(12, 22\) .* slots.py names 22"):
+    with pytest.raises(TargetError, match=r"taps on 23 streams, of which \(12, 22\) .*slots.py names 22"):
         ProbeTarget(1)
 
 
@@ -367,9 +367,10 @@ def nicloop(*arguments: object) -> Result:
 
 
 def test_trace_shows_the_latency_that_the_replay_has(verilator: str, tmp_path: Path) -> None:
-    records = tmp_path / "records.jsonl"
-    assert nicloop("replay", IMIX, "--window", 64, "--records", records).exit_code == 0
+    records, out = tmp_path / "records.jsonl", tmp_path / "out.pcapng"
+    assert nicloop("replay", IMIX, "--window", 64, "--records", records, "--out", out).exit_code == 0
     lines = [json.loads(line) for line in records.read_text().splitlines()]
+    times = read_capture(out).batch.time_ns
     for index in (0, 63, 100):
         result = nicloop("trace", IMIX, "--frame", index, "--window", 64, "--json")
         assert result.exit_code == 0, result.output
@@ -380,6 +381,7 @@ def test_trace_shows_the_latency_that_the_replay_has(verilator: str, tmp_path: P
         assert found["begin_ns"] + 4 * entry["left"] == record["time_ns"]
         inside = [step["cycles"] for step in found["steps"][1:-1]]
         assert sum(inside) == record["latency_cycles"]
+        assert found["begin_ns"] + 4 * found["steps"][-1]["reached"] == times[record["out"][0]]
 
 
 def test_trace_says_where_each_cycle_went(verilator: str) -> None:
