@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
-
-import numpy as np
 
 from models.meta import FIRST_DROP
 from tb.replay.records import difference
@@ -30,12 +27,7 @@ class OutCapture:
         self._clock_ns = clock_ns
 
     def take(self, judged: Judged) -> None:
-        outcome = judged.outcome
-        source = outcome.source
-        known = source >= 0
-        time_ns = outcome.frames.time_ns.copy()
-        time_ns[known] = judged.begin_ns + outcome.first_out[source[known]] * self._clock_ns
-        self._writer.write(replace(outcome.frames, time_ns=np.maximum(time_ns, 0)), _comments(judged, self._clock_ns))
+        self._writer.write(judged.outcome.frames, _comments(judged, self._clock_ns))
         self._writer.flush()
 
     def close(self) -> None:

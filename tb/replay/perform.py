@@ -16,7 +16,7 @@ from models.config import NicConfig
 from models.frames import Edge
 from tb.replay.failure import Context, reproduce
 from tb.replay.out import OutCapture
-from tb.replay.pace import offered
+from tb.replay.pace import PlayTimes, offered
 from tb.replay.packed import Origin, unpackable
 from tb.replay.records import Records
 from tb.replay.replay import Failed, replay
@@ -153,13 +153,15 @@ async def perform(
     """Replay a task. ``tell`` takes frames, simulated cycles, bytes so far; ``interrupted`` is asked before each
     window.
 
-    CaptureError: an output can't be opened. Unsupported: a frame is of a port that the target lacks.
+    CaptureError: an output can't be opened. Unsupported: a frame is of a port that the target lacks. TargetError: the
+    target can't be configured.
     """
     config = NicConfig.parse(task.config)
     clock_ns = target.capabilities.clock_ns
     windows, statistics = task.windows(), Statistics(clock_ns)
     progress = Progress(target, windows, tell)
-    listeners: list[Listener] = [statistics, progress]
+    times = PlayTimes(target.now)
+    listeners: list[Listener] = [statistics, progress, times]
     slots = SlotFigures(target) if isinstance(target, Tapped) else None
     if slots is not None:
         listeners.append(slots)
@@ -181,7 +183,7 @@ async def perform(
             unpacked = unpackable(context.folder, error)
             return ""
 
-    stream: Iterable[Window] = _until(offered(windows, task.pace), interrupted)
+    stream: Iterable[Window] = _until(offered(windows, task.pace, times.passed), interrupted)
     if task.waves and isinstance(target, Waving):
         stream = _waved(stream, target, Path(task.waves), only_first=windows.frames.behind is None)
     ended = await replay(

@@ -22,12 +22,12 @@ from tb.replay.ending import Ending, Wanted
 from tb.replay.pace import PACES
 from tb.replay.perform import EDGES, Performed, Task
 from tb.replay.piece import printable
-from tb.replay.run import How, play, to_stdout
+from tb.replay.run import How, no_start, play, to_stdout
 from tb.replay.select import Filter, FrameRange, SelectError
 from tb.replay.show import progress
 from tb.replay.window import WINDOW_FRAMES
 from tb.replay.windows import capture_names
-from tb.targets.base import Unsupported
+from tb.targets.base import TargetError, Unsupported
 from tb.targets.launch import TARGETS, default_engine
 from tb.toolchain import SIM_BUILD
 
@@ -109,6 +109,9 @@ def _play(task: Task, how: How, wanted: Wanted, total: int | None) -> int:
         except (CaptureError, Unsupported) as error:
             typer.echo(f"nicloop: {error}", err=True)
             return 2
+        except TargetError as error:
+            typer.echo(f"nicloop: {no_start(error)}", err=True)
+            return 1
         except SimulationFailed as error:
             typer.echo(f"nicloop: the simulation did not come to its end: {error}", err=True)
             return 1

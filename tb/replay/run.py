@@ -20,14 +20,14 @@ from tb.replay.capture import CaptureError
 from tb.replay.packed import capture_stem
 from tb.replay.perform import Performed, Task, perform
 from tb.replay.show import Tell, watched
-from tb.targets.base import Target, Unsupported
+from tb.targets.base import Target, TargetError, Unsupported
 from tb.targets.launch import job_folder, launch_job
 from tb.targets.model import ModelTarget
 from tb.targets.native import NativeTarget, waves_suffix
 from tb.targets.probe import ProbeTarget
 from tb.toolchain import SIM_BUILD
 
-__all__ = ["How", "Interrupt", "play", "replay_job", "to_stdout"]
+__all__ = ["How", "Interrupt", "no_start", "play", "replay_job", "to_stdout"]
 
 _MOST_S = 7 * 24 * 3600
 """Longest replay in a simulator."""
@@ -119,8 +119,7 @@ def _in_simulator(task: Task, how: How, tell: Tell) -> tuple[Performed, Path | N
             run.check()
         result = json.loads((folder / _RESULT).read_text())
         if "refused" in result:
-            kind = Unsupported if result["kind"] == "Unsupported" else _Refused
-            raise kind(result["refused"])
+            raise _REFUSALS[result["kind"]](result["refused"])
         waves = next((path for path in run.folder.glob("waves.*") if path.stat().st_size), None)
         return Performed(**result), waves
 
@@ -130,6 +129,14 @@ class _Refused(CaptureError):
 
     def __init__(self, text: str) -> None:
         Exception.__init__(self, text)
+
+
+_REFUSALS: dict[str, type[Exception]] = {"output": _Refused, "port": Unsupported, "target": TargetError}
+
+
+def no_start(error: TargetError) -> str:
+    """In one line that the port can't be brought to where it plays."""
+    return f"the port can't be configured: {str(error).partition(chr(10))[0]}"
 
 
 @contextmanager
@@ -180,8 +187,10 @@ async def replay_job(target: Target, job: dict[str, Any], folder: Path) -> None:
 
     try:
         performed = await perform(target, task, tell=tell, interrupted=(folder / _STOP).exists)
-    except (CaptureError, Unsupported) as error:
-        result = {"refused": str(error), "kind": type(error).__name__}
+    except CaptureError as error:
+        result = {"refused": str(error), "kind": "output"}
+    except TargetError as error:
+        result = {"refused": str(error), "kind": "port" if isinstance(error, Unsupported) else "target"}
     else:
         result = performed.to_json()
     (folder / _RESULT).write_text(json.dumps(result))

@@ -40,20 +40,22 @@ _INPUT = (
     ".s_axis_tdata(roce_tdata), .s_axis_tkeep(roce_tkeep), .s_axis_tvalid(roce_tvalid), .s_axis_tready(roce_tready),"
 )
 _OUTPUTS = {
-    ".m_axis_tkeep(m_axis_host_tkeep), .m_axis_tvalid(m_axis_host_tvalid),": (
-        ".m_axis_tkeep(planted_tkeep), .m_axis_tvalid(planted_tvalid),"
+    ".m_axis_tdata(m_axis_host_tdata), .m_axis_tkeep(m_axis_host_tkeep), .m_axis_tvalid(m_axis_host_tvalid),": (
+        ".m_axis_tdata(planted_out), .m_axis_tkeep(planted_tkeep), .m_axis_tvalid(planted_tvalid),"
     ),
     ".m_axis_tready(m_axis_host_tready), .m_axis_tlast(m_axis_host_tlast),": (
         ".m_axis_tready(m_axis_host_tready && !planted_ghost), .m_axis_tlast(planted_tlast),"
     ),
 }
 _LOGIC = f"""
-// Planted: a wrong bit in frames to one port, and in one frame by its number; a frame of its own behind those to another.
+// Planted: a wrong bit in frames to one port, and in one frame by its number; a frame behind those to another.
 wire planted_tvalid;
 wire planted_tlast;
 wire [15:0] planted_tkeep;
+wire [127:0] planted_out;
 reg [7:0] planted_left;
 wire planted_ghost = planted_left == 8'd1;
+assign m_axis_host_tdata = planted_ghost ? 128'd0 : planted_out;
 assign m_axis_host_tvalid = planted_tvalid || planted_ghost;
 assign m_axis_host_tlast = planted_tlast || planted_ghost;
 assign m_axis_host_tkeep = planted_tkeep | {{16{{planted_ghost}}}};
