@@ -46,7 +46,7 @@ class Judged:
     """A window that was played, and the differences from the golden model.
 
     mismatches: their ``frame`` is a position in the window, -1: no frame in particular. begin_ns: simulated time at
-    which the play began; cycles of ``outcome`` count from there. first_out: number, through the replay, of the first
+    cycle 0 of the play, as in the outcome. first_out: number, through the replay, of the first
     frame of ``outcome.frames``.
     """
 
