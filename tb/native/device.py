@@ -9,6 +9,7 @@ device.run(1_000_000, until=Event.DONE)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from ctypes import POINTER, byref, c_char_p, c_int32, c_int64, c_uint32, c_void_p, string_at
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
@@ -91,6 +92,7 @@ class DeviceLibrary(Library):
         "device_waves": (c_int32, (c_void_p, c_char_p, c_int32, c_int64, c_int64)),
         "device_begin_taps": (c_int32, (c_void_p, c_int64)),
         "device_tap_layout": (c_int32, (c_void_p, POINTER(c_uint32), POINTER(c_uint32))),
+        "device_read": (c_int32, (c_void_p, c_int32, c_void_p, c_void_p)),
         "device_taps": (c_void_p, (c_void_p, c_int32, POINTER(c_int64))),
         "device_ready": (c_int32, (c_void_p,)),
         "device_access_state": (c_int32, (c_void_p,)),
@@ -177,6 +179,15 @@ class Device:
         """State of the access and what was read."""
         data = c_uint32()
         return Access(self._call("answer", byref(data))), data.value
+
+    def read(self, addresses: Sequence[int]) -> list[int]:
+        """Read registers one right after the other while the device runs, up to the first access that isn't okay, of
+        which `access_state` tells. ValueError: one is under way, or no harness is bound."""
+        where, data = np.array(addresses, np.uint32), np.zeros(len(addresses), np.uint32)
+        count = self._call("read", len(where), where.ctypes.data, data.ctypes.data)
+        if count < 0:
+            raise ValueError(self._lib.error())
+        return data[:count].tolist()
 
     # ------------------------------------------------------------------------------------------------- idle time
 

@@ -55,6 +55,19 @@ int32_t nicloop_device_answer(Device* device, uint32_t* data) {
     return device->axil().state();
 }
 
+int32_t nicloop_device_read(Device* device, int32_t count, const uint32_t* addresses, uint32_t* data) {
+    constexpr int64_t LONG = 1 << 20;  // cycles in which an access has ended, whatever the device does
+    if (device->harness() == nullptr) return unbound();
+    const nicloop::Axil& axil = device->axil();
+    for (int32_t i = 0; i < count; ++i) {
+        if (nicloop_device_access(device, 0, addresses[i], 0) < 0) return -1;
+        while (axil.busy()) device->run(LONG, LONG, 0);
+        if (axil.state() != nicloop::Axil::OKAY) return i;
+        data[i] = axil.data();
+    }
+    return count;
+}
+
 void nicloop_device_set_skip(Device* device, int32_t on) { device->set_skip(on != 0); }
 
 int64_t nicloop_device_skipped(Device* device) { return device->skipped(); }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -65,7 +65,7 @@ class PortTarget(ABC):
         cut, self._armed.reset = self._armed.reset, None
         try:
             outcome = await self._engine.play(batch, self._armed.profile, cut, lambda: program(self, self._config))
-            counters = await read_counters(self)
+            counters = await read_counters(self.read_all)
             await self._engine.finish()
         except TargetError as error:
             error.begin_ns = self._engine.begin_ns
@@ -99,6 +99,10 @@ class PortTarget(ABC):
         if not 0 <= address < PORT.size:
             raise UnmappedAddress(address)
         return await self._engine.read(address)
+
+    async def read_all(self, addresses: Sequence[int]) -> list[int]:
+        """Registers of the port, one right after the other."""
+        return [await self.read(address) for address in addresses]
 
     async def write(self, address: int, value: int) -> None:
         if not 0 <= value < 1 << 32:
