@@ -8,17 +8,27 @@ Timing:   none
 
 from __future__ import annotations
 
+import asyncio
+import json
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from models.config import NicConfig
 from models.frames import Batch, Outcome
 from tb.cli import app
 from tb.replay import replay_command
 from tb.replay.capture import write_capture
-from tb.targets.base import ProtocolError, UnmappedAddress
+from tb.replay.item import Item, play_once
+from tb.replay.perform import Task
+from tb.replay.run import replay_job
+from tb.targets import port
+from tb.targets.base import ProtocolError, Stuck, UnmappedAddress
 from tb.targets.launch import run_scenario
+from tb.targets.model import ModelTarget
 from tb.targets.native import NativeEngine, NativeTarget
 from tests.replay.judging import udp_frame
 
@@ -60,18 +70,18 @@ def test_a_scenario_on_a_port_that_does_not_become_ready_fails(verilator: str, m
 
 
 def test_a_register_that_is_not_there_ends_the_play_that_reads_it(field: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    reads, read = [0], NativeEngine.read
+    plays, read = [0], port.read_counters
 
-    async def unmapped(self: NativeEngine, address: int) -> int:
-        reads[0] += 1
-        if reads[0] > 200:
-            raise UnmappedAddress(address)
-        return await read(self, address)
+    async def unmapped(access: Any) -> dict[str, int]:
+        plays[0] += 1
+        if plays[0] == 3:
+            raise UnmappedAddress(0x40)
+        return await read(access)
 
-    monkeypatch.setattr(NativeEngine, "read", unmapped)
+    monkeypatch.setattr(port, "read_counters", unmapped)
     result = nicloop("replay", field, "--window", 1)
     assert result.exit_code == 1, result.exception
-    assert "(field.pcapng): no register at address 0x" in " ".join(result.output.split())
+    assert "among frames 2 to 2 (field.pcapng): no register at address 0x00040" in " ".join(result.output.split())
     assert "Traceback" not in result.output
 
 
@@ -89,3 +99,28 @@ def test_a_trace_behind_a_play_without_an_end_is_one_line(field: Path, monkeypat
     assert result.exit_code == 1, result.exception
     words = "--frame 5: the replay ended before it: among frames 2 to 3 (field.pcapng): cycle 7: tkeep …"
     assert result.output == f"nicloop: {words}\n"
+
+
+class Unready(ModelTarget):
+    """It can't be configured."""
+
+    async def configure(self, config: NicConfig) -> None:
+        raise Stuck("ready", 20_000, "it stays low after reset")
+
+
+def test_a_port_in_a_simulator_that_cannot_be_configured_is_told_outside(tmp_path: Path) -> None:
+    write_capture(tmp_path / "field.pcapng", Batch.of([udp_frame(60)]))
+    task = Task([["field.pcapng", str(tmp_path / "field.pcapng")]], records=str(tmp_path / "records.jsonl"))
+    asyncio.run(replay_job(Unready(), asdict(task), tmp_path))
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result == {
+        "refused": "ready did not move for 20000 cycles: it stays low after reset",
+        "kind": "target",
+    }
+
+
+def test_a_capture_on_a_port_that_cannot_be_configured_fails() -> None:
+    item = Item("field", Batch.of([udp_frame(60)]), {}, 1)
+    verdict = asyncio.run(play_once(Unready(), item, NicConfig()))
+    assert verdict.failed
+    assert verdict.words(item) == "Stuck: ready did not move for 20000 cycles: it stays low after reset"
