@@ -21,6 +21,7 @@ from tb.replay.select import FrameRange
 from tb.replay.show import say, show, show_comparison, stream
 from tb.replay.versions import versions
 from tb.report.page import Run, write_page
+from tb.stdout import StdoutError
 
 __all__ = ["Ending", "Wanted"]
 
@@ -59,15 +60,23 @@ class Ending:
                 self.failed_outputs.append(str(error))
         if self.wanted.report:
             self._write_page()
-        if self.wanted.as_json:
-            if self.performed.failure:
-                tell_failure(Path(self.performed.failure))  # its waveform is put in
-            sys.stdout.write(json.dumps(self._summary(), indent=1) + "\n")
-        else:
-            self._show()
+        try:
+            self._print()
+        except StdoutError as error:
+            self.failed_outputs.append(str(error))
         for notice in self.notices:
             typer.echo(f"nicloop: {notice}", err=True)
         return self.code
+
+    def _print(self) -> None:
+        """The summary or the table. StdoutError: standard output can't be written."""
+        if not self.wanted.as_json:
+            self._show()
+            return
+        if self.performed.failure:
+            tell_failure(Path(self.performed.failure))  # its waveform is put in
+        sys.stdout.write(json.dumps(self._summary(), indent=1) + "\n")
+        sys.stdout.flush()
 
     @property
     def mismatch(self) -> bool:

@@ -96,7 +96,7 @@ def replay(
 
 def _play(task: Task, how: How, wanted: Wanted, total: int | None) -> int:
     """Play, and tell what came of it; returns the exit code."""
-    SIM_BUILD.mkdir(exist_ok=True)
+    SIM_BUILD.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=SIM_BUILD, prefix="replay-") as folder:
         # A comparison reads the records, wherever they go.
         kept = Path(folder) / "records.jsonl" if wanted.baseline and task.records in ("", "-") else None
@@ -118,8 +118,6 @@ def _play(task: Task, how: How, wanted: Wanted, total: int | None) -> int:
         except KeyboardInterrupt:
             typer.echo("nicloop: interrupted", err=True)
             return 130
-        finally:
-            _mind_broken_pipe()
         records = Path(played.records) if wanted.baseline else None
         return Ending(performed, task, how, waveform, wanted).finish(records)
 
@@ -176,11 +174,3 @@ def named(captures: list[str]) -> list[list[str]]:
 
 def _place(name: str) -> str:
     return name if name in ("", "-") else os.path.abspath(name)
-
-
-def _mind_broken_pipe() -> None:
-    """What standard output still holds goes nowhere if its reader has gone, so that Python's own end is quiet."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
