@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tb.replay.capture import CaptureError, CaptureReader
 
-__all__ = ["UsageError", "check_captures", "check_outputs", "sizes"]
+__all__ = ["UsageError", "check_captures", "check_outputs", "check_page", "sizes"]
 
 _FORMATS = "pcap or pcapng, gzipped or not"
 
@@ -76,6 +76,21 @@ def check_outputs(outputs: Mapping[str, str], captures: Sequence[str]) -> None:
             raise UsageError(f"{option}: {name}: is a folder: name a file in it")
         if not path.parent.is_dir():
             raise UsageError(f"{option}: {name}: there is no folder {path.parent}: make it first")
+
+
+def check_page(name: str) -> None:
+    """UsageError: a file of this name can't be written. It is left as it was."""
+    path = Path(name)
+    there = os.path.lexists(path)
+    if there and not path.is_file():
+        return  # a device or a pipe: only the writing tells
+    try:
+        path.open("ab").close()
+        if not there:
+            path.unlink()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UsageError(f"{name}: can't be written: {reason}") from error
 
 
 def _is_device(name: str) -> bool:

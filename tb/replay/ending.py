@@ -89,14 +89,36 @@ class Ending:
             return 1
         if self.performed.unread or self.performed.unwritten or self.failed_outputs:
             return 2
-        return 130 if self.performed.interrupted else 0
+        if self.performed.interrupted:
+            return 130
+        return 2 if self.empty else 0
+
+    @property
+    def empty(self) -> bool:
+        """Whether no frame was played."""
+        return self.performed.figures["verdict"] == "empty"
 
     @property
     def notices(self) -> list[str]:
         """What a person must know beside the figures."""
         done = self.performed
-        found = [*done.unread, done.unwritten, done.unpacked, *self.failed_outputs, self._beyond()]
+        found = [*done.unread, done.unwritten, done.unpacked, *self.failed_outputs, self._nothing() or self._beyond()]
         return [text for text in found if text]
+
+    def _nothing(self) -> str:
+        """Why no frame was played; "": some were, or another notice says it."""
+        done, task = self.performed, self.task
+        if not self.empty or self.mismatch or done.interrupted or done.unwritten:
+            return ""
+        if not done.seen:
+            none = f"{', '.join(name for name, _ in task.captures[:3])}: there is no frame"
+            return "" if done.unread else f"nothing was played: {none}"
+        if done.figures["frames"]:
+            return "nothing was played: the frames have no byte"
+        if task.frames and FrameRange.parse(task.frames).first >= done.seen:
+            return f"nothing was played: {self._beyond()}"
+        of = f"frames of --frames {task.frames}" if task.frames else f"{done.seen} frames"
+        return f"nothing was played: --filter {shlex.quote(task.wanted)} hits none of the {of}"
 
     def _beyond(self) -> str:
         """Of a range that goes on behind the last frame."""
@@ -149,7 +171,7 @@ class Ending:
             say(out, f"waveform: {shown(self.waveform)}")
         if done.interrupted:
             say(out, "interrupted: this is what was done", "yellow")
-        if done.figures["verdict"] == "empty":
+        if self.empty:
             say(out, "no frame was played", "yellow")
         elif not self.mismatch:
             say(out, "all as the model says", "green")

@@ -127,7 +127,20 @@ def test_frames_are_chosen_by_number_and_by_header(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert [json.loads(line)["index"] for line in (tmp_path / "r").read_text().splitlines()] == [7, 10, 13]
     result = nicloop(tmp_path / "a", "--filter", "port 77")
-    assert result.exit_code == 0 and "no frame was played" in result.stdout
+    assert result.exit_code == 2 and "no frame was played" in result.stdout
+    assert result.stderr == "nicloop: nothing was played: --filter 'port 77' hits none of the 20 frames\n"
+    result = nicloop(tmp_path / "a", "--filter", "port 77", "--frames", "2:4", "--json")
+    found = json.loads(result.stdout)
+    assert (result.exit_code, found["exit_code"], found["verdict"]) == (2, 2, "empty")
+    notice = "nothing was played: --filter 'port 77' hits none of the frames of --frames 2:4"
+    assert found["notices"] == [notice] and result.stderr == f"nicloop: {notice}\n"
+    write_pcap(tmp_path / "none", Batch.empty())
+    result = nicloop(tmp_path / "none")
+    assert (result.exit_code, result.stderr) == (2, "nicloop: nothing was played: none: there is no frame\n")
+    assert nicloop(tmp_path / "none", tmp_path / "a").exit_code == 0
+    (tmp_path / "bytes").write_bytes(pcap([(0, 0, b"", 60)]))
+    result = nicloop(tmp_path / "bytes")
+    assert (result.exit_code, result.stderr) == (2, "nicloop: nothing was played: the frames have no byte\n")
 
 
 def test_a_window_changes_nothing_but_where_the_port_runs_empty(tmp_path: Path) -> None:
@@ -396,7 +409,13 @@ def test_standard_input_is_replayed_also_gzipped_and_in_every_format() -> None:
         (["--pace", "fast"], "--pace: 'fast' must be one of asap, recorded, line-rate"),
         (["--direction", "up"], "--direction: 'up' must be one of rx, tx"),
         (["--port", "256"], "--port: 256 must be a number from 0 to 255"),
-        (["--window", "0"], "--window: 0 must be 1 or more"),
+        (["--window", "0"], "--window: 0 must be a number from 1 to 1000000"),
+        (["--window", "1000001"], "--window: 1000001 must be a number from 1 to 1000000"),
+        (["--seed", "-1"], "--seed: -1 must be a number from 0 to 2147483646"),
+        (["--seed", "2147483647"], "--seed: 2147483647 must be a number from 0 to 2147483646"),
+        (["--sim", "icarus"], "--sim: icarus plays only with --target cocotb, and --target is model"),
+        (["--sim", "icarus", "--target", "native"], "--sim: icarus plays only with --target cocotb"),
+        (["--filter", ""], "--filter: is empty: leave it out to play all frames"),
         (["--frames", "5:3"], "--frames: '5:3' has no frame"),
         (["--frames", "x"], "--frames: 'x' must be A:B"),
         (["--filter", "host"], "--filter: column 5: an address is wanted"),
@@ -405,6 +424,7 @@ def test_standard_input_is_replayed_also_gzipped_and_in_every_format() -> None:
         (["--out", "-", "--records", "-"], "--records: standard output: --out is written there already"),
         (["--report", "-"], "--report: a page doesn't go to standard output"),
         (["--config", "nowhere.toml"], "nowhere.toml"),
+        (["--baseline", os.devnull], f"{os.devnull}: holds no record; the file that --records wrote is wanted"),
         (["--baseline", "nowhere.jsonl"], "nowhere.jsonl: can't be read: No such file or directory"),
         (
             ["--port", "3"],
@@ -434,8 +454,9 @@ def test_a_configuration_is_programmed(tmp_path: Path) -> None:
 )
 def test_a_range_beyond_the_end_is_a_notice(frames: str, said: bool) -> None:
     result = nicloop(IMIX, "--frames", frames)
-    assert result.exit_code == 0
-    notice = f"nicloop: --frames {frames}: there are 192 frames, counted from 0\n"
+    nothing = "" if frames == "150:300" else "nothing was played: "
+    assert result.exit_code == (2 if said and nothing else 0)
+    notice = f"nicloop: {nothing}--frames {frames}: there are 192 frames, counted from 0\n"
     assert result.stderr == (notice if said else "")
 
 
@@ -460,7 +481,7 @@ def test_two_outputs_of_one_name_are_refused(tmp_path: Path) -> None:
     one_line(nicloop(IMIX, "--out", tmp_path / "x", "--records", tmp_path / "x"), 2, words)
 
 
-@pytest.mark.parametrize("option", ["--out", "--records"])
+@pytest.mark.parametrize("option", ["--out", "--records", "--report"])
 def test_no_write_permission_is_one_line(tmp_path: Path, option: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path, real = tmp_path / "x", Path.open
 
@@ -471,6 +492,15 @@ def test_no_write_permission_is_one_line(tmp_path: Path, option: str, monkeypatc
 
     monkeypatch.setattr(Path, "open", refuse)
     one_line(nicloop(IMIX, option, path), 2, f"{path}: can't be written: Permission denied")
+
+
+def test_a_page_is_tried_before_the_replay_and_left_as_it_was(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    one_line(nicloop(IMIX, "--report", page, "--port", "3"), 2, "frame 0 is of port 3")
+    assert not page.exists()
+    page.write_text("earlier")
+    one_line(nicloop(IMIX, "--report", page, "--port", "3"), 2, "frame 0 is of port 3")
+    assert page.read_text() == "earlier"
 
 
 @pytest.mark.parametrize("option", ["--out", "--records", "--report"])
