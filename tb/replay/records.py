@@ -31,7 +31,7 @@ EMPTY_FRAME = "empty_frame"
 
 KEYS = (
     "v", "index", "capture", "frame", "time_ns", "port", "direction", "length", "snapped", "disposition", "reason",
-    "queue", "latency_cycles", "latency_ns", "match", "differences", "out", "parse_code", "src", "dst", "proto",
+    "queue", "latency_cycles", "latency_ns", "match", "differences", "out", "code", "parse_code", "src", "dst", "proto",
     "src_port", "dst_port", "spi", "qpn", "psn", "ip_checksum", "l4_checksum",
 )  # fmt: skip
 """Of a record, in their order; ``differences`` only where the frame doesn't match."""
@@ -132,6 +132,7 @@ def _headers(judged: Judged) -> Sequence[dict[str, Any]]:
     found = []
     for row, (source, destination) in zip(rows, addresses, strict=True):
         code, l3, protocol, src_mac, dst_mac, l4, src_port, dst_port, natt, spi, roce, qpn, psn, ip_sum, user = row
+        mark = user >> 1 & 0x7F if user else code  # of a frame without a byte there is no tuser
         src: str | None = None
         dst: str | None = None
         if l3 != L3Kind.NONE:
@@ -141,6 +142,7 @@ def _headers(judged: Judged) -> Sequence[dict[str, Any]]:
         ported = l4 in (L4Kind.TCP, L4Kind.UDP)
         found.append(
             {
+                "code": code_name(mark) if mark else None,
                 "parse_code": code_name(code) if code else None,
                 "src": src,
                 "dst": dst,

@@ -178,9 +178,8 @@ def _check_wanted(outputs: Mapping[str, str], baseline: str, as_json: bool) -> N
         check_page(outputs["--report"])
     if as_json and "-" in outputs.values():
         raise UsageError("--json: standard output is taken by --out or --records: write these to a file")
-    if baseline:
-        if next(read_records(baseline), None) is None:
-            raise BaselineError(baseline, "holds no record; the file that --records wrote is wanted")
+    if baseline and next(read_records(baseline), None) is None:
+        raise BaselineError(baseline, "holds no record; the file that --records wrote is wanted")
 
 
 def named(captures: list[str]) -> list[list[str]]:

@@ -18,11 +18,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from models.config import NicConfig
 from models.frames import Batch, Edge, Outcome
 from models.meta import Code
 from models.nic import Mismatch, NicPortModel
+from tb.cli import app
 from tb.replay.capture import CaptureError, read_capture
 from tb.replay.out import OutCapture
 from tb.replay.records import KEYS, Records, records
@@ -129,6 +131,15 @@ def test_what_a_frame_does_not_have_is_null() -> None:
     assert v6["src"] == "2001:db8::1" and v6["proto"] is not None
 
 
+@pytest.mark.parametrize("name", ["scapy_malformed.pcapng", "scapy_ipv6.pcapng"])
+def test_the_code_is_that_of_nicloop_parse_also_where_the_header_chain_ended_well(name: str) -> None:
+    printed = CliRunner().invoke(app, ["parse", str(CAPTURES / name), "--json"]).stdout.splitlines()
+    found = records(judged_capture(name), CLOCK_NS)
+    assert [record["code"] for record in found] == [json.loads(line)["code"] for line in printed]
+    snapped = records(judge([udp_frame(200)[:80]]), CLOCK_NS)[0]
+    assert (snapped["code"], snapped["parse_code"]) == ("l3_beyond_frame", None)
+
+
 def test_checksum_verdicts_are_told() -> None:
     good, bad = udp_frame(80), bytearray(udp_frame(80))
     bad[24] ^= 1
@@ -154,6 +165,7 @@ def test_a_frame_without_a_byte_and_one_without_a_report_have_no_disposition() -
     found = records(Judged(Window(batch, number, "a", number, batch.lengths), outcome, stuck, 0, 0), CLOCK_NS)
     assert [record["disposition"] for record in found] == [None] * 3
     assert [record["reason"] for record in found] == ["empty_frame", None, None]
+    assert [record["code"] for record in found] == ["l2_truncated", None, None]
     assert [record["match"] for record in found] == [True, False, False]
     assert [record["time_ns"] for record in found] == [None] * 3
     assert found[1]["differences"] == ["the play: expected an end of every frame, got Stuck: m_axis_host"]
