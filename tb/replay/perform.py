@@ -21,6 +21,7 @@ from tb.replay.packed import Origin, unpackable
 from tb.replay.records import Records
 from tb.replay.replay import Failed, replay
 from tb.replay.select import Filter, FrameRange
+from tb.replay.silence import silences
 from tb.replay.slots import SlotFigures, Tapped
 from tb.replay.statistics import Statistics
 from tb.replay.window import WINDOW_FRAMES, Judged, Listener, Window
@@ -149,9 +150,10 @@ async def perform(
     *,
     tell: Callable[[int, int, int], None] = lambda *_: None,
     interrupted: Callable[[], bool] = lambda: False,
+    warn: Callable[[str], None] = lambda _: None,
 ) -> Performed:
     """Replay a task. ``tell`` takes frames, simulated cycles, bytes so far; ``interrupted`` is asked before each
-    window.
+    window; ``warn`` takes what a person should know before it is played (`silences`, where time is skipped).
 
     CaptureError: an output can't be opened. Unsupported: a frame is of a port that the target lacks. TargetError: the
     target can't be configured.
@@ -183,7 +185,10 @@ async def perform(
             unpacked = unpackable(context.folder, error)
             return ""
 
-    stream: Iterable[Window] = _until(offered(windows, task.pace, times.passed), interrupted)
+    chosen: Iterable[Window] = windows
+    if task.pace == "recorded" and isinstance(target, Skipping):
+        chosen = silences(windows, warn)
+    stream: Iterable[Window] = _until(offered(chosen, task.pace, times.passed), interrupted)
     if task.waves and isinstance(target, Waving):
         stream = _waved(stream, target, Path(task.waves), only_first=windows.frames.behind is None)
     ended = await replay(

@@ -93,7 +93,11 @@ def _waves_place(task: Task) -> Path:
 async def _here(target: NativeTarget | ModelTarget, task: Task, tell: Tell, interrupt: Interrupt) -> Performed:
     if isinstance(target, NativeTarget):
         await target.start()
-    return await perform(target, task, tell=tell, interrupted=lambda: interrupt.asked)
+
+    def warn(text: str) -> None:
+        print(f"nicloop: {text}", file=sys.stderr)
+
+    return await perform(target, task, tell=tell, interrupted=lambda: interrupt.asked, warn=warn)
 
 
 # -- in a simulator ----------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner, Result
@@ -214,6 +215,30 @@ def test_skipped_cycles_are_no_work_of_the_cpu(monkeypatch: pytest.MonkeyPatch) 
     out = io.StringIO()
     show(Console(file=out, width=200), "", replace(done, cpu_s=0.5))
     assert "80 simulated a CPU second" in out.getvalue()
+
+
+def test_a_long_pause_of_the_capture_is_said_before_it_is_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "ModelTarget", Sleepy)
+    hour = 3600 * 10**9
+    times = [hour, hour + 5, 0, 4 * hour, 5 * hour, 55 * 8766 * hour]
+    batch = Batch.of([udp_frame(60)] * len(times))
+    write_capture(tmp_path / "a", replace(batch, time_ns=np.array(times, np.int64)))
+    for size in ("1", "4096"):
+        result = nicloop(tmp_path / "a", "--pace", "recorded", "--window", size)
+        said = [
+            "nicloop: frame 5 (frame 5 of a) comes 55 years after the one before it: silent time costs about 60 ms of "
+            "CPU an hour, here 8 hours"
+        ]
+        if size == "1":
+            said.insert(0, "nicloop: frame 3 (frame 3 of a) comes 3 hours after the one before it: silent time costs "
+                        "about 60 ms of CPU an hour, here 0.18 s")  # fmt: skip
+        assert (result.exit_code, result.stderr.splitlines()) == (0, said)
+        assert nicloop(tmp_path / "a", "--window", size).stderr == ""
+    # Another capture begins anew, and an hour is no long pause.
+    write_capture(tmp_path / "b", replace(batch, time_ns=np.arange(len(times)) * hour))
+    assert nicloop(tmp_path / "b", tmp_path / "b", "--pace", "recorded").stderr == ""
 
 
 @pytest.mark.parametrize(
