@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tb.replay.capture import CaptureError, CaptureReader
 
-__all__ = ["UsageError", "check_captures", "check_outputs", "check_page", "sizes"]
+__all__ = ["UsageError", "check_captures", "check_failure", "check_outputs", "check_page", "sizes"]
 
 _FORMATS = "pcap or pcapng, gzipped or not"
 
@@ -35,6 +35,14 @@ def check_captures(captures: Sequence[str]) -> None:
             raise UsageError(f"{name}: is a folder: name the captures in it ({path / '*.pcap*'})")
         if path.is_file():
             _probe(name)
+
+
+def check_failure(path: Path) -> None:
+    """UsageError: no file is there."""
+    if not _exists(path):
+        raise UsageError(f"{path}: no such failure")
+    if path.is_dir():
+        raise UsageError(f"{path}: is a folder: name a failure in it ({path / '*.zip'})")
 
 
 def _exists(path: Path) -> bool:

@@ -96,7 +96,7 @@ class Ending:
     @property
     def empty(self) -> bool:
         """Whether no frame was played."""
-        return self.performed.figures["verdict"] == "empty"
+        return bool(self.performed.figures["verdict"] == "empty")
 
     @property
     def notices(self) -> list[str]:

@@ -16,6 +16,7 @@ import typer
 
 from models.frames import Edge
 from tb.build import BuildError, Run, SimulationFailed
+from tb.replay.checks import UsageError, check_failure
 from tb.replay.item import Item
 from tb.replay.packed import FailureError, Packed, add_waves, load_failure, unpack_waves
 from tb.replay.piece import printable
@@ -288,6 +289,7 @@ def rerun(
     if simulator not in (None, "verilator", "icarus"):
         raise typer.BadParameter(f"{simulator!r} must be verilator or icarus", param_hint="--sim")
     try:
+        check_failure(file)
         packed = load_failure(file)
         if window and packed.window is None:
             raise FailureError(str(file), "holds no window: the fewest frames are all there were")
@@ -296,7 +298,7 @@ def rerun(
             raise FailureError(str(file), f"failed on target {how.target}, which is not here: choose one by --target")
         _introduce(packed, how)
         again = play_again(packed, how, waves=waves, window=window)
-    except FailureError as error:
+    except (FailureError, UsageError) as error:
         print(f"nicloop: {error}", file=sys.stderr)
         raise typer.Exit(2) from error
     except (SnapshotError, Unsupported) as error:
