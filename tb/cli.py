@@ -1,7 +1,7 @@
 """The ``nicloop`` command.
 
 Exit codes: 0 all matched; 1 a mismatch or a failed check; 2 bad usage or input; 3 the environment (a tool is missing, a
-build failed).
+build failed); 130 Ctrl-C, and all before it matched.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from pathlib import Path
 
 import typer
 from rich.console import Console
@@ -29,7 +30,8 @@ __all__ = ["app", "main"]
 
 HELP = """Verification environment of a dual-port 25G RDMA NIC datapath.
 
-Exit codes: 0 all matched; 1 a mismatch or a failed check; 2 bad usage or input; 3 a tool is missing or a build failed.
+Exit codes: 0 all matched; 1 a mismatch or a failed check; 2 bad usage or input; 3 a tool is missing or a build failed;
+130 Ctrl-C, and all before it matched.
 """
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=HELP)
@@ -101,7 +103,8 @@ def _words(error: OSError) -> str:
     """What is wrong with a file, and what to do about a folder of builds that can't be written."""
     text = f"{error.filename or 'input or output'}: {error.strerror or error}"
     made = os.path.abspath(SIM_BUILD)
-    inside = isinstance(error.filename, str) and (os.path.abspath(error.filename) + os.sep).startswith(made + os.sep)
+    place = os.path.abspath(os.fsdecode(error.filename)) if isinstance(error.filename, (str, bytes, Path)) else ""
+    inside = f"{place}{os.sep}".startswith(f"{made}{os.sep}")
     if inside and error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         text += f": {SIM_BUILD} must be writable (NICLOOP_SIM_BUILD=FOLDER names another one)"
     return text

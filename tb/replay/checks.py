@@ -80,9 +80,9 @@ def check_outputs(outputs: Mapping[str, str], captures: Sequence[str]) -> None:
             if capture != "-" and _same(name, capture):
                 raise UsageError(f"{option}: {name}: is read by this replay, and would be overwritten")
         path = Path(name)
-        if path.is_dir():
+        if os.path.isdir(name):  # unlike Path.is_dir, no error where one may not look
             raise UsageError(f"{option}: {name}: is a folder: name a file in it")
-        if not path.parent.is_dir():
+        if not os.path.isdir(path.parent):
             raise UsageError(f"{option}: {name}: there is no folder {path.parent}: make it first")
 
 
@@ -90,7 +90,7 @@ def check_page(name: str) -> None:
     """UsageError: a file of this name can't be written. It is left as it was."""
     path = Path(name)
     there = os.path.lexists(path)
-    if there and not path.is_file():
+    if there and not os.path.isfile(path):
         return  # a device or a pipe: only the writing tells
     try:
         path.open("ab").close()

@@ -519,6 +519,25 @@ def test_no_write_permission_is_one_line(tmp_path: Path, option: str, monkeypatc
     one_line(nicloop(IMIX, option, path), 2, f"{path}: can't be written: Permission denied")
 
 
+@pytest.mark.parametrize("option", ["--out", "--records", "--report"])
+def test_a_folder_into_which_one_may_not_look_is_one_line(
+    tmp_path: Path, option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, real_stat, real_open = tmp_path / "x", os.stat, Path.open
+
+    def refuse(real: Any) -> Any:
+        def look(name: Any, *rest: Any, **more: Any) -> Any:
+            if str(name) == str(path):
+                raise PermissionError(13, "Permission denied", str(path))
+            return real(name, *rest, **more)
+
+        return look
+
+    monkeypatch.setattr(os, "stat", refuse(real_stat))
+    monkeypatch.setattr(Path, "open", refuse(real_open))
+    one_line(nicloop(IMIX, option, path), 2, f"{path}: can't be written: Permission denied")
+
+
 def test_a_page_is_tried_before_the_replay_and_left_as_it_was(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     one_line(nicloop(IMIX, "--report", page, "--port", "3"), 2, "frame 0 is of port 3")

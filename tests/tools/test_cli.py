@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -67,9 +68,10 @@ def test_a_mismatch_counts_for_more_than_a_standard_output_that_cannot_be_writte
     assert capsys.readouterr().err == "nicloop: standard output: can't be written: No space left on device\n"
 
 
-def test_a_folder_of_builds_that_cannot_be_written_is_said_with_the_remedy(monkeypatch, capsys):
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_folder_of_builds_that_cannot_be_written_is_said_with_the_remedy(monkeypatch, capsys, kind):
     def refuse():
-        raise PermissionError(errno.EACCES, "Permission denied", str(SIM_BUILD / "replay-x"))
+        raise PermissionError(errno.EACCES, "Permission denied", kind(SIM_BUILD / "replay-x"))
 
     monkeypatch.setattr(cli, "app", refuse)
     monkeypatch.setattr(cli, "guard", lambda: None)
