@@ -130,13 +130,15 @@ def gates(figures: Mapping[str, Any], runs: Runs) -> list[Gate]:
             found.append(Gate(f"{name} over cocotbext axi", size, ratio, least=least, unit=" times"))
         added = figures["nic_port"][size]["harness_us_per_cycle"]
         found.append(Gate("harness on nic_port", size, added, most=_HARNESS_US, unit=" us a cycle"))
-    few, *_, many = sorted(figures["memory_mb"].items(), key=lambda item: int(item[0]))
-    found.append(Gate("memory of a replay", f"{many[0]} frames", many[1], most=MEMORY_MB, unit=" MB"))
-    found.append(Gate(f"memory beyond that of {few[0]} frames", many[0], many[1] - few[1], most=GROWTH_MB, unit=" MB"))
+    for kind, needed in figures["memory_mb"].items():
+        few, *_, many = sorted(needed.items(), key=lambda item: int(item[0]))
+        found.append(Gate(f"memory of a {kind}", f"{many[0]} frames", many[1], most=MEMORY_MB, unit=" MB"))
+        beyond = f"{kind}: memory beyond that of {few[0]} frames"
+        found.append(Gate(beyond, many[0], many[1] - few[1], most=GROWTH_MB, unit=" MB"))
     return found
 
 
-def report(runs: Runs, memory_mb: Mapping[str, float]) -> dict[str, Any]:
+def report(runs: Runs, memory_mb: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
     """What bench.json holds, without the gates."""
     reference = rates(runs, "native", "bare", "native, checked", "cocotbext-axi")
     port: dict[str, Any] = rates(runs, "port, native", "port, bare", "port, native, checked")
@@ -152,7 +154,7 @@ def report(runs: Runs, memory_mb: Mapping[str, float]) -> dict[str, Any]:
         "repetitions": len(runs["bare"]),
         "reference": reference,
         "nic_port": port,
-        "memory_mb": dict(memory_mb),
+        "memory_mb": {kind: dict(needed) for kind, needed in memory_mb.items()},
         "harnesses": {
             "cycles_per_cpu_second": speeds,
             "medians": {name: {size: statistics.median(row[size]) for size in SIZES} for name, row in speeds.items()},

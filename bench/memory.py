@@ -14,10 +14,13 @@ from tb import cli
 from tb.build import SimulationFailed
 from tb.toolchain import ROOT, SIM_BUILD
 
-__all__ = ["FRAMES", "run", "write_capture"]
+__all__ = ["FRAMES", "KINDS", "run", "write_capture"]
 
 FRAMES = (100_000, 1_000_000)
 """Frames of the captures: what the second needs beyond the first grows with the frames."""
+
+KINDS: dict[str, tuple[str, ...]] = {"replay": (), "replay with outputs": ("records", "out", "report")}
+"""By name of a replay: the files that it writes."""
 
 _PIECE = 50_000
 _HEADER = np.array([0xA1B2C3D4, 0x0004_0002, 0, 0, 65535, 1], "<u4")
@@ -38,19 +41,25 @@ def write_capture(path: Path, frames: int) -> None:
             file.write(np.hstack([record.view(np.uint8), data[: len(number)]]).tobytes())
 
 
-def run(frames: int) -> float:
-    """Most memory, in MB, that a replay of so many frames needed. SimulationFailed: it did not end well."""
+def run(kind: str, frames: int) -> float:
+    """Most memory, in MB, that a replay of one of `KINDS` of so many frames needed. SimulationFailed: it did not end
+    well."""
     folder = SIM_BUILD / "bench"
     folder.mkdir(parents=True, exist_ok=True)
     capture, log, peak = (folder / f"{frames}.{kind}" for kind in ("pcap", "log", "peak"))
     write_capture(capture, frames)
+    outputs = {f"--{output}": folder / f"{frames}.{output}" for output in KINDS[kind]}
     command = [sys.executable, "-m", "bench.memory", str(peak), "replay", str(capture), "--target", "native"]
-    with log.open("wb") as file:
-        done = subprocess.run(command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT, check=False)
-    capture.unlink()
+    command += [str(word) for option in outputs.items() for word in option]
+    try:
+        with log.open("wb") as file:
+            done = subprocess.run(command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT, check=False)
+    finally:
+        for path in (capture, *outputs.values()):
+            path.unlink(missing_ok=True)
     if done.returncode != 0:
         last = log.read_text(errors="replace").strip().splitlines()[-8:]
-        raise SimulationFailed("\n".join([f"replay of {frames} frames: exit code {done.returncode}", *last]))
+        raise SimulationFailed("\n".join([f"{kind} of {frames} frames: exit code {done.returncode}", *last]))
     return int(peak.read_text()) / 1024
 
 

@@ -146,10 +146,11 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     try:
         runs = measure(harnesses(say), options.repetitions, say)
-        memory_mb = {}
-        for frames in memory.FRAMES:
-            say(f"replay of a capture of {frames:,} frames of 64 B")
-            memory_mb[str(frames)] = memory.run(frames)
+        memory_mb: dict[str, dict[str, float]] = {kind: {} for kind in memory.KINDS}
+        for kind, needed in memory_mb.items():
+            for frames in memory.FRAMES:
+                say(f"{kind} of a capture of {frames:,} frames of 64 B")
+                needed[str(frames)] = memory.run(kind, frames)
     except ToolError as error:
         console.print(str(error), style="red", markup=False)
         return 3
@@ -162,7 +163,8 @@ def main(arguments: list[str] | None = None) -> int:
     SIM_BUILD.mkdir(exist_ok=True)
     (SIM_BUILD / "bench.json").write_text(json.dumps(figures, indent=1) + "\n")
     show(console, figures)
-    say("memory of a replay: " + ", ".join(f"{size:.0f} MB of {int(n):,} frames" for n, size in memory_mb.items()))
+    for kind, needed in memory_mb.items():
+        say(f"memory of a {kind}: " + ", ".join(f"{size:.0f} MB of {int(n):,} frames" for n, size in needed.items()))
     for problem in problems:
         console.print(problem, style="red", markup=False)
     if not problems:

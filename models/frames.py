@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from models.meta import META_WORDS, Words
+from models.meta import FIRST_DROP, META_WORDS, Words
 
 __all__ = [
     "BEAT_BYTES",
@@ -42,9 +42,6 @@ BEAT_BYTES = 16
 FLAG_SNAPPED = 1
 """Bit 0 of ``Batch.flags``: the capture holds only the frame's beginning."""
 
-_FIRST_REASON = 16
-"""Lowest disposition code that is the reason of a drop (models/meta.py)."""
-
 
 class Edge(IntEnum):
     """Side of the port at which a frame enters or leaves."""
@@ -61,7 +58,7 @@ class Edge(IntEnum):
 def bad_mark(reason: int = 0) -> int:
     """The value of ``Batch.bad`` for a bad frame: ``tuser[7:0]``, bit 0 set and the reason (a disposition code, 0: none
     given) above it. ValueError: the reason is no code of a drop."""
-    if reason != 0 and not _FIRST_REASON <= reason < 128:
+    if reason != 0 and not FIRST_DROP <= reason < 128:
         raise ValueError(f"reason {reason}: a bad frame's reason is 0 or a disposition code from 16 to 127")
     return 1 | reason << 1
 
@@ -131,7 +128,7 @@ class Batch:
         _check_array("Batch", "time_ns", self.time_ns, np.int64, n)
         self._check_values("edge", self.edge > Edge.HOST, "0 (WIRE) or 1 (HOST)")
         reason = self.bad >> 1
-        wrong = (self.bad != 0) & ((self.bad & 1 == 0) | ((reason != 0) & (reason < _FIRST_REASON)))
+        wrong = (self.bad != 0) & ((self.bad & 1 == 0) | ((reason != 0) & (reason < FIRST_DROP)))
         self._check_values("bad", wrong, "0, 1, or 1 + (reason << 1) with a reason from 16 to 127")
         self._check_values("time_ns", self.time_ns < 0, "0 or more")
 
@@ -360,6 +357,7 @@ class Outcome:
     first_out       int64[n]   cycle in which tvalid of the first beat rose at the output; -1: never
     last_out        int64[n]   cycle of the handshake of the last beat at the output; -1: never
     cycles          int        cycles of the whole play
+    begin_ns        int        the device's time at cycle 0 of the play
     counters        dict       the port's counters as they read at the end of the play, by register name
                                ("rx_frames_in", "tx_disposition.BAD_FRAME"); only those that the device has read
     resets          int64[r]   cycles in which the device was put into reset during the play, rising
@@ -384,6 +382,7 @@ class Outcome:
     resets: Int64 = field(default_factory=lambda: np.zeros(0, np.int64))
     user: NDArray[np.uint16] = field(default_factory=lambda: np.zeros(0, np.uint16))
     meta: Words = field(default_factory=lambda: np.zeros((0, META_WORDS), np.uint32))
+    begin_ns: int = 0
 
     def __post_init__(self) -> None:
         _check_array("Outcome", "source", self.source, np.int64, len(self.frames))

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 __all__ = [
     "BUDGET",
     "FIELDS",
+    "FIRST_DROP",
     "META_W",
     "META_WORDS",
     "Code",
@@ -79,13 +80,17 @@ class Code(IntEnum):
     BAD_TUNNEL = 46
 
 
+FIRST_DROP = 16
+"""Lowest disposition code that is the reason of a drop."""
+
+
 def disposition(code: int) -> Disposition:
-    """Class of a code: every code from 16 upwards is the reason of a drop."""
+    """Class of a code: every code from `FIRST_DROP` upwards is the reason of a drop."""
     if code == Code.DELIVERED:
         return Disposition.DELIVERED
     if code == Code.CONSUMED:
         return Disposition.CONSUMED
-    if code >= 16:
+    if code >= FIRST_DROP:
         return Disposition.DROPPED
     raise ValueError(f"code {code} ends no frame")
 

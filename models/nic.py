@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from models.config import NicConfig
 from models.frames import BEAT_BYTES, Batch, Edge, Int64, Outcome, UInt8, first_difference
-from models.meta import META_WORDS, Code, Words, field_of, pack, pack_words, unpack, word_of, words_of
+from models.meta import FIRST_DROP, META_WORDS, Code, Words, field_of, pack, pack_words, unpack, word_of, words_of
 from models.nic_stages import Bool, Flow, ParserStage, Passage, Registers, Stage, UInt16, follow, pick
 from models.parser import ParserModel
 from models.port_map import PORT
@@ -824,7 +824,7 @@ class NicPortModel:
         own = source if not generated else source[source >= 0]
         copies = len(own) - int(np.count_nonzero(np.bincount(own)))
         counts = np.bincount(outcome.code, minlength=256)
-        consumed, drops, in_flight = int(counts[Code.CONSUMED]), int(counts[16:].sum()), int(counts[Code.NONE])
+        consumed, drops, in_flight = int(counts[Code.CONSUMED]), int(counts[FIRST_DROP:].sum()), int(counts[Code.NONE])
         came, went = len(batch) + generated + copies, len(source) + consumed + drops + in_flight
         if came != went:
             left = f"{len(batch)} in + {generated} generated + {copies} copies = {came}"

@@ -14,7 +14,7 @@ SOURCES: tuple[Path, ...] = tuple(_HERE / name for name in ("stream.cpp", "harne
 DPI: tuple[Path, ...] = (*SOURCES, _HERE / "dpi.cpp")
 """``native`` of a :class:`tb.build.Design` whose top holds the modules of ``BFM``."""
 
-_LOOP = ("device.cpp", "clocks.cpp", "idle.cpp", "axil.cpp", "waves.cpp", "taps.cpp", "device_api.cpp")
+_LOOP = ("device.cpp", "clocks.cpp", "idle.cpp", "axil.cpp", "waves.cpp", "taps.cpp", "device_api.cpp", "zeroed.cpp")
 
 DEVICE: tuple[Path, ...] = (*SOURCES, *(_HERE / name for name in _LOOP))
 """``native`` of a design for :func:`tb.build.build_native`, with the file that binds its pins."""

@@ -1,12 +1,17 @@
-// Plain members of an object, written to memory and read back in the same order.
+// Members of objects, written to memory and read back in the same order: numbers, arrays of them, and objects that name
+// their own members. Never a struct as it lies in memory, whose padding is anything.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <type_traits>
 
 namespace nicloop {
+
+template <typename T>
+constexpr bool is_plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
 class Writer {
 public:
@@ -19,9 +24,16 @@ public:
 
 private:
     template <typename T>
-    void put(const T& member) {
-        static_assert(std::is_trivially_copyable_v<T>);
-        out_.append(reinterpret_cast<const char*>(&member), sizeof member);
+    void put(T& member) {
+        if constexpr (is_plain<T>) {
+            out_.append(reinterpret_cast<const char*>(&member), sizeof member);
+        } else {
+            member.archive(*this);
+        }
+    }
+    template <typename T, size_t N>
+    void put(std::array<T, N>& members) {
+        for (T& member : members) put(member);
     }
 
     std::string& out_;
@@ -29,30 +41,30 @@ private:
 
 class Reader {
 public:
-    Reader(const char* at, const char* end) : at_(at), end_(end) {}
+    // `at`: as many bytes as a Writer writes of the same members.
+    explicit Reader(const char* at) : at_(at) {}
 
     template <typename... T>
     void operator()(T&... members) {
         (get(members), ...);
     }
-    // The next `size` bytes; null: there are fewer.
-    const char* take(size_t size) {
-        good_ = good_ && size <= static_cast<size_t>(end_ - at_);
-        if (!good_) return nullptr;
-        at_ += size;
-        return at_ - size;
-    }
 
 private:
     template <typename T>
     void get(T& member) {
-        static_assert(std::is_trivially_copyable_v<T>);
-        if (const char* from = take(sizeof member)) std::memcpy(&member, from, sizeof member);
+        if constexpr (is_plain<T>) {
+            std::memcpy(&member, at_, sizeof member);
+            at_ += sizeof member;
+        } else {
+            member.archive(*this);
+        }
+    }
+    template <typename T, size_t N>
+    void get(std::array<T, N>& members) {
+        for (T& member : members) get(member);
     }
 
     const char* at_;
-    const char* end_;
-    bool good_ = true;
 };
 
 }  // namespace nicloop

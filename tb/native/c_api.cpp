@@ -11,6 +11,7 @@ using nicloop::Harness;
 using nicloop::Pause;
 using nicloop::PauseKind;
 using nicloop::Random;
+using nicloop::whole;
 
 struct NicloopResults {
     std::vector<nicloop::SourceLog> sources;
@@ -39,12 +40,6 @@ bool valid_pause(int32_t kind, int64_t a, int64_t b, bool sink) {
 }
 
 std::string no_stream(const char* what, int32_t i) { return std::string("the harness has no ") + what + " " + std::to_string(i); }
-
-template <typename T>
-const void* whole(const std::vector<T>& column, int64_t* count) {
-    *count = static_cast<int64_t>(column.size());
-    return column.data();
-}
 
 }  // namespace
 

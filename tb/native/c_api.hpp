@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #define NICLOOP_API extern "C" __attribute__((visibility("default"), used))
 
@@ -14,6 +15,12 @@ class Harness;
 Harness* bound();
 // Keeps `text` for nicloop_last_error(); returns -1.
 int32_t fail(const std::string& text);
+// A column as it lies in memory. `count`: elements.
+template <typename T>
+const void* whole(const std::vector<T>& column, int64_t* count) {
+    *count = static_cast<int64_t>(column.size());
+    return column.data();
+}
 }  // namespace nicloop
 
 NICLOOP_API nicloop::Harness* nicloop_create(uint64_t seed, int32_t meta_words);

@@ -6,56 +6,57 @@
 
 namespace nicloop {
 
+namespace {
+
+// Each of the streams that belong to a clock.
+template <typename Port, typename Step>
+void each_of(std::vector<Port>& ports, size_t clock, Step step) {
+    for (Port& port : ports) {
+        if (port.pins.clock == static_cast<int>(clock)) step(port);
+    }
+}
+
+}  // namespace
+
 // What stands at a rising edge of a clock, of the streams that belong to it.
 void Device::take_edge(size_t index) {
     Clock& clock = clocks_[index];
     clock.in_reset = *clock.pins.rst;
-    for (auto& port : sources_) {
-        if (port.pins.clock != static_cast<int>(index)) continue;
+    const auto take = [&](auto& port) {
         if (!clock.in_reset) {
             port.sample(clock.cycle);
         } else if (clock.was_reset) {
             port.check_reset(harness_->report(), harness_->cycle());
         }
-    }
-    for (auto& port : sinks_) {
-        if (port.pins.clock != static_cast<int>(index)) continue;
-        if (!clock.in_reset) {
-            port.sample(clock.cycle);
-        } else if (clock.was_reset) {
-            port.check_reset(harness_->report(), harness_->cycle());
-        }
-    }
+    };
+    each_of(sources_, index, take);
+    each_of(sinks_, index, take);
     if (index == 0 && !clock.in_reset) sample_reports(clock.cycle);
 }
 
 // What stands after it.
 void Device::answer_edge(size_t index) {
     Clock& clock = clocks_[index];
-    for (SourcePort& port : sources_) {
-        if (port.pins.clock != static_cast<int>(index)) continue;
+    clock.cycle = clock.in_reset ? 0 : clock.cycle + 1;
+    each_of(sources_, index, [&](SourcePort& port) {
         if (clock.in_reset) {
             *port.pins.valid = 0;
         } else {
             port.show(meta_bytes_);
         }
-    }
-    for (SinkPort& port : sinks_) {
-        if (port.pins.clock != static_cast<int>(index)) continue;
+        port.source->set_cycle(clock.cycle);
+    });
+    each_of(sinks_, index, [&](SinkPort& port) {
         if (clock.in_reset) {
             *port.pins.ready = 0;
         } else {
             port.show();
         }
-    }
+    });
     if (index == 0) axil_.put();
     *clock.pins.rst = next_rst_;
     ++clock.edges;
-    clock.cycle = clock.in_reset ? 0 : clock.cycle + 1;
     clock.was_reset = clock.in_reset;
-    for (SourcePort& port : sources_) {
-        if (port.pins.clock == static_cast<int>(index)) port.source->set_cycle(clock.cycle);
-    }
 }
 
 // The next edge of any clock; edges at one time are taken together, on what stood before all of them.

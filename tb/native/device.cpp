@@ -158,13 +158,19 @@ std::string Device::save(std::string& out) {
 }
 
 std::string Device::restore(const char* data, size_t size) {
-    Reader reader(data, data + size);
+    // All states of a build have one size: another is refused before anything has changed.
+    std::string own;
+    Writer writer(own);
+    archive(writer);
+    const size_t harness = own.size();
+    model_->save(own);
+    if (own.size() != size) return "this is no saved state of the device";
     harness_->forget();
+    Reader reader(data);
     archive(reader);
+    model_->restore(data + harness, size - harness);
     slept_ = false;
-    const char* model = reader.take(0);
-    const bool whole = model != nullptr && model_->restore(model, static_cast<size_t>(data + size - model));
-    return whole ? "" : "this is no saved state of the device";
+    return "";
 }
 
 }  // namespace nicloop

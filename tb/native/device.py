@@ -9,6 +9,7 @@ device.run(1_000_000, until=Event.DONE)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from ctypes import POINTER, byref, c_char_p, c_int32, c_int64, c_uint32, c_void_p, string_at
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
@@ -81,7 +82,7 @@ class DeviceLibrary(Library):
         **Library.FUNCTIONS,
         "device_create": (c_void_p, (c_int32,)),
         "device_bind": (c_int32, (c_void_p, c_void_p)),
-        "device_run": (c_uint32, (c_void_p, c_int64, c_int64, c_uint32)),
+        "device_run": (c_int32, (c_void_p, c_int64, c_int64, c_uint32)),
         "device_cycles": (c_int64, (c_void_p,)),
         "device_clock": (c_int64, (c_void_p, c_int32, c_int32)),
         "device_access": (c_int32, (c_void_p, c_int32, c_uint32, c_uint32)),
@@ -90,6 +91,8 @@ class DeviceLibrary(Library):
         "device_restore": (c_int32, (c_void_p, c_char_p, c_int64)),
         "device_waves": (c_int32, (c_void_p, c_char_p, c_int32, c_int64, c_int64)),
         "device_begin_taps": (c_int32, (c_void_p, c_int64)),
+        "device_tap_layout": (c_int32, (c_void_p, POINTER(c_uint32), POINTER(c_uint32))),
+        "device_read": (c_int32, (c_void_p, c_int32, c_void_p, c_void_p)),
         "device_taps": (c_void_p, (c_void_p, c_int32, POINTER(c_int64))),
         "device_ready": (c_int32, (c_void_p,)),
         "device_access_state": (c_int32, (c_void_p,)),
@@ -131,8 +134,11 @@ class Device:
 
     def run(self, cycles: int, until: Event = Event.NONE, *, steps: int | None = None) -> Event:
         """Run ``cycles`` cycles, or until one of the events ``until`` holds; returns those that do. ``steps``: at most
-        so many cycles that aren't skipped."""
-        return Event(self._call("run", cycles, cycles if steps is None else steps, int(until)))
+        so many cycles that aren't skipped. ValueError: no harness is bound."""
+        found = self._call("run", cycles, cycles if steps is None else steps, int(until))
+        if found < 0:
+            raise ValueError(self._lib.error())
+        return Event(found)
 
     @property
     def cycles(self) -> int:
@@ -153,6 +159,7 @@ class Device:
         """Of one of several clocks: rising edges since the device was made, and the number of the one that comes next.
 
         The latter is counted from its release of reset: cycles of the streams that belong to it are such numbers.
+        ValueError: no such clock, or no harness is bound.
         """
         edges, cycle = (int(self._call("clock", number, what)) for what in range(2))
         if min(edges, cycle) < 0:
@@ -173,6 +180,15 @@ class Device:
         data = c_uint32()
         return Access(self._call("answer", byref(data))), data.value
 
+    def read(self, addresses: Sequence[int]) -> list[int]:
+        """Read registers one right after the other while the device runs, up to the first access that isn't okay, of
+        which `access_state` tells. ValueError: one is under way, or no harness is bound."""
+        where, data = np.array(addresses, np.uint32), np.zeros(len(addresses), np.uint32)
+        count = self._call("read", len(where), where.ctypes.data, data.ctypes.data)
+        if count < 0:
+            raise ValueError(self._lib.error())
+        return data[:count].tolist()
+
     # ------------------------------------------------------------------------------------------------- idle time
 
     def set_skip(self, on: bool) -> None:
@@ -187,14 +203,20 @@ class Device:
     # ------------------------------------------------------------------------------------------------- state
 
     def save(self) -> bytes:
-        """State of the device and of its harness, whose results must have been popped. ValueError: frames in flight."""
+        """State of the device and of its harness, whose results must have been popped. The same in every process.
+
+        ValueError: frames are in flight, or no harness is bound.
+        """
         data, size = c_void_p(), c_int64()
         if self._call("save", byref(data), byref(size)) < 0:
             raise ValueError(self._lib.error())
         return string_at(data.value or 0, size.value)
 
     def restore(self, state: bytes) -> None:
-        """Back to a state of the same build; frames that are under way are forgotten. ValueError: it is none."""
+        """Back to a state of the same build, as it was saved; frames that are under way are forgotten.
+
+        ValueError: its size is another, or no harness is bound; then nothing has changed.
+        """
         if self._call("restore", state, len(state)) < 0:
             raise ValueError(self._lib.error())
         if self._harness is not None:
@@ -220,6 +242,14 @@ class Device:
         """Note what passes the taps from now on, up to ``most`` passages. ValueError: the device has no taps."""
         if self._call("begin_taps", most) < 0:
             raise ValueError(self._lib.error())
+
+    @property
+    def tap_layout(self) -> tuple[int, tuple[int, ...]]:
+        """How many streams have taps, and which of them leave the device. ValueError: the device has no taps."""
+        streams, exits = c_uint32(), c_uint32()
+        if self._call("tap_layout", byref(streams), byref(exits)) < 0:
+            raise ValueError(self._lib.error())
+        return streams.value, tuple(bit for bit in range(32) if exits.value >> bit & 1)
 
     def end_taps(self) -> TapLog:
         """What passed since `begin_taps`."""

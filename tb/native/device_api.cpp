@@ -5,16 +5,13 @@
 using nicloop::Device;
 using nicloop::Harness;
 using nicloop::fail;
+using nicloop::whole;
 
 namespace {
 
 std::string the_state;
 
-template <typename T>
-const void* column_of(const std::vector<T>& values, int64_t* count) {
-    *count = static_cast<int64_t>(values.size());
-    return values.data();
-}
+int32_t unbound() { return fail("no harness is bound to the device"); }
 
 }  // namespace
 
@@ -27,15 +24,17 @@ int32_t nicloop_device_bind(Device* device, Harness* harness) {
     return wrong.empty() ? 0 : fail(wrong);
 }
 
-uint32_t nicloop_device_run(Device* device, int64_t cycles, int64_t steps, uint32_t until) {
-    return device->run(cycles, steps, until);
+int32_t nicloop_device_run(Device* device, int64_t cycles, int64_t steps, uint32_t until) {
+    if (device->harness() == nullptr) return unbound();
+    return static_cast<int32_t>(device->run(cycles, steps, until));
 }
 
 int64_t nicloop_device_cycles(Device* device) { return device->cycles(); }
 
 int64_t nicloop_device_clock(Device* device, int32_t clock, int32_t what) {
     if (clock < 0 || clock >= device->clocks()) return fail("the device has no clock " + std::to_string(clock));
-    return what == 0 ? device->edges(clock) : device->cycle_of(clock);
+    if (what == 0) return device->edges(clock);
+    return device->harness() == nullptr ? unbound() : device->cycle_of(clock);
 }
 
 void nicloop_device_reset(Device* device, int32_t level) { device->set_reset(level != 0); }
@@ -56,11 +55,25 @@ int32_t nicloop_device_answer(Device* device, uint32_t* data) {
     return device->axil().state();
 }
 
+int32_t nicloop_device_read(Device* device, int32_t count, const uint32_t* addresses, uint32_t* data) {
+    constexpr int64_t LONG = 1 << 20;  // cycles in which an access has ended, whatever the device does
+    if (device->harness() == nullptr) return unbound();
+    const nicloop::Axil& axil = device->axil();
+    for (int32_t i = 0; i < count; ++i) {
+        if (nicloop_device_access(device, 0, addresses[i], 0) < 0) return -1;
+        while (axil.busy()) device->run(LONG, LONG, 0);
+        if (axil.state() != nicloop::Axil::OKAY) return i;
+        data[i] = axil.data();
+    }
+    return count;
+}
+
 void nicloop_device_set_skip(Device* device, int32_t on) { device->set_skip(on != 0); }
 
 int64_t nicloop_device_skipped(Device* device) { return device->skipped(); }
 
 int32_t nicloop_device_save(Device* device, const char** data, int64_t* size) {
+    if (device->harness() == nullptr) return unbound();
     the_state.clear();
     const std::string wrong = device->save(the_state);
     *data = the_state.data();
@@ -69,6 +82,7 @@ int32_t nicloop_device_save(Device* device, const char** data, int64_t* size) {
 }
 
 int32_t nicloop_device_restore(Device* device, const char* data, int64_t size) {
+    if (device->harness() == nullptr) return unbound();
     const std::string wrong = device->restore(data, static_cast<size_t>(size));
     return wrong.empty() ? 0 : fail(wrong);
 }
@@ -91,17 +105,25 @@ int32_t nicloop_device_begin_taps(Device* device, int64_t most) {
 
 void nicloop_device_end_taps(Device* device) { device->taps().end(); }
 
+int32_t nicloop_device_tap_layout(Device* device, uint32_t* streams, uint32_t* exits) {
+    if (!device->taps().connected()) return fail("the device has no taps");
+    const nicloop::TapPins& pins = device->pins().taps.front();
+    *streams = *pins.streams;
+    *exits = *pins.exits;
+    return 0;
+}
+
 const void* nicloop_device_taps(Device* device, int32_t column, int64_t* count) {
     const nicloop::TapLog& log = device->taps().log();
     switch (column) {
-        case 0: return column_of(log.stream, count);
-        case 1: return column_of(log.seq, count);
-        case 2: return column_of(log.offered, count);
-        case 3: return column_of(log.first, count);
-        case 4: return column_of(log.last, count);
-        case 5: return column_of(log.stalled, count);
-        case 6: return column_of(log.culprit, count);
-        case 7: return column_of(log.before, count);
-        default: return column_of(log.all, count);
+        case 0: return whole(log.stream, count);
+        case 1: return whole(log.seq, count);
+        case 2: return whole(log.offered, count);
+        case 3: return whole(log.first, count);
+        case 4: return whole(log.last, count);
+        case 5: return whole(log.stalled, count);
+        case 6: return whole(log.culprit, count);
+        case 7: return whole(log.before, count);
+        default: return whole(log.all, count);
     }
 }

@@ -38,6 +38,7 @@ __all__ = [
     "SourceResult",
     "StreamError",
     "build_library",
+    "cycles_of",
     "load",
     "meta_words",
 ]
@@ -387,7 +388,7 @@ class Harness:
 
         host: ``queue`` goes into the metadata word, as software writes it on the host edge.
         """
-        earliest = base_cycle - (-batch.time_ns * 1000 // CYCLE_PS) if batch.time_ns.any() else None
+        earliest = base_cycle + cycles_of(batch.time_ns) if batch.time_ns.any() else None
         meta = meta_words(queue=batch.queue) if host else None
         self.push(source, batch.data, batch.offset, user=batch.bad.astype(np.uint32), meta=meta, earliest=earliest)
 
@@ -492,6 +493,13 @@ class Harness:
             unsigned = [memory.column(_Kind.PATH, i, column, np.uint32) for column in range(3, 6)]
             paths[name] = PathResult(*signed, *unsigned)
         return Results(sources, sinks, paths)
+
+
+def cycles_of(time_ns: Cycles) -> Cycles:
+    """First cycle that isn't before each time, int64[n] of ns; exact for all of them."""
+    cycles = Fraction(1000, CYCLE_PS)
+    whole, rest = np.divmod(time_ns, cycles.denominator)
+    return whole * cycles.numerator - (-rest * cycles.numerator // cycles.denominator)
 
 
 def meta_words(**fields: NDArray[Any]) -> Words:

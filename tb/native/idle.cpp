@@ -11,9 +11,10 @@ Device::Time Device::now() const {
     return static_cast<Time>(*time.now) << 32 | *time.fraction;
 }
 
-// Nothing can happen in the cycle that comes, whatever came before.
+// Nothing can happen in the cycle that comes, whatever came before. A device that isn't ready clears its tables, whatever
+// its `idle` says.
 bool Device::sleeps() const {
-    if (pins().time.empty() || !*pins().time.front().idle || axil_.busy()) return false;
+    if (pins().time.empty() || !*pins().time.front().idle || !ready() || axil_.busy()) return false;
     if (*pins().clocks.front().rst || next_rst_) return false;
     return harness_->sleeps_until(INT64_MAX) > harness_->cycle();
 }

@@ -26,26 +26,35 @@ public:
             unit_ = num * period_ps / divisor;
             per_byte_ = 8000 * den / divisor;
         }
-        next_ = 0;
+        reset();
     }
 
     // First cycle in which the frame that comes next may be on the wire, if it is there from cycle `arrival` on.
-    int64_t start_cycle(int64_t arrival) const {
-        const int64_t at = std::max(next_, arrival * unit_);
-        return (at + unit_ - 1) / unit_;
-    }
+    int64_t start_cycle(int64_t arrival) const { return std::max(arrival, part_ > 0 ? cycle_ + 1 : cycle_); }
 
     // That frame, `length` bytes long, has its place; the one after it follows behind.
     void take(int64_t arrival, int64_t length) {
-        next_ = std::max(next_, arrival * unit_) + (length + OVERHEAD) * per_byte_;
+        if (arrival > cycle_) {
+            cycle_ = arrival;
+            part_ = 0;
+        }
+        part_ += (length + OVERHEAD) * per_byte_;
+        cycle_ += part_ / unit_;
+        part_ %= unit_;
     }
 
-    void reset() { next_ = 0; }
+    void reset() { cycle_ = part_ = 0; }
+
+    template <typename Archive>
+    void archive(Archive& members) {
+        members(unit_, per_byte_, cycle_, part_);
+    }
 
 private:
     int64_t unit_ = 1;      // units in a cycle
     int64_t per_byte_ = 0;  // units that a byte takes
-    int64_t next_ = 0;      // earliest start of the next frame, in units
+    // Earliest start of the next frame: whole cycles, and less than one in units.
+    int64_t cycle_ = 0, part_ = 0;
 };
 
 }  // namespace nicloop

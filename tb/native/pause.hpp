@@ -75,6 +75,11 @@ public:
 
     int64_t most() const { return a_; }
 
+    template <typename Archive>
+    void archive(Archive& members) {
+        members(random_, kind_, manner_, a_, b_, left_, run_, phase_, passing_);
+    }
+
 private:
     void begin(PauseKind manner, int64_t a, int64_t b) {
         manner_ = manner;

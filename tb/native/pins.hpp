@@ -102,9 +102,9 @@ public:
     virtual ~Model() = default;
     virtual void eval() = 0;
 
-    // The whole state, and back; false: it isn't that of such a model.
+    // The whole state, and back: one of such a model, which has always the same size.
     virtual void save(std::string& out) = 0;
-    virtual bool restore(const char* data, size_t size) = 0;
+    virtual void restore(const char* data, size_t size) = 0;
 
     // Waves from the next dump on. False: the file can't be written.
     virtual bool open_waves(const std::string& path) = 0;

@@ -3,6 +3,7 @@
 // splitmix64 spreads the seed, xoshiro256++ (Blackman and Vigna) makes the numbers.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace nicloop {
@@ -30,6 +31,11 @@ public:
     // True once in 2^32 / threshold draws; a threshold of 2^32 is always true.
     bool chance(uint64_t threshold) { return (next() >> 32) < threshold; }
 
+    template <typename Archive>
+    void archive(Archive& members) {
+        members(state_);
+    }
+
 private:
     static uint64_t rotl(uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
 
@@ -40,7 +46,7 @@ private:
         return z ^ (z >> 31);
     }
 
-    uint64_t state_[4];
+    std::array<uint64_t, 4> state_;
 };
 
 }  // namespace nicloop

@@ -30,6 +30,11 @@ struct Beat {
     uint32_t keep = 0;
     uint32_t user = 0;
     bool last = false;
+
+    template <typename Archive>
+    void archive(Archive& members) {
+        members(data, meta, keep, user, last);
+    }
 };
 
 // Messages of a harness. Only the first hundred are kept; all are counted.

@@ -64,7 +64,7 @@ void Taps::blame(uint32_t stalled) {
     const uint32_t held = stalled | stalled_;
     while (stalled != 0) {
         const int at = pop_high(stalled);
-        const bool passed_on = !(pins_->exits >> at & 1) && (held >> (at + 1) & 1);
+        const bool passed_on = !(*pins_->exits >> at & 1) && (held >> (at + 1) & 1);
         const uint8_t culprit = passed_on ? culprit_[at + 1] : static_cast<uint8_t>(at);
         culprit_[at] = culprit;
         Frame& frame = frame_[at];

@@ -16,12 +16,12 @@ constexpr int TAP_STREAMS_MAX = 32;
 
 // The streams of a device: a bit each, in the order of the pipelines, one behind the other.
 struct TapPins {
-    int streams;
-    uint32_t exits;         // those that leave the device: nothing comes behind them
+    const uint32_t* streams;  // how many; does not change, nor does `exits`
+    const uint32_t* exits;    // those that leave the device: nothing comes behind them
     const uint32_t* valid;
     const uint32_t* ready;
     const uint32_t* last;
-    const uint32_t* seq;    // 16 bits each; counts with a frame's first beat
+    const uint32_t* seq;      // 16 bits each; counts with a frame's first beat
 };
 
 // What was noted. Cycles as the harness counts them, -1: not yet.

@@ -15,7 +15,7 @@ from pyuvm import uvm_root, uvm_test
 
 from models.config import NicConfig, ParserConfig
 from models.frames import Batch, Edge, Outcome, bad_mark
-from models.meta import Code
+from models.meta import FIRST_DROP, Code
 from models.nic import NicPortModel
 from models.port_map import PORT
 from tb.lib.axis import AxisFrame
@@ -205,7 +205,7 @@ async def _mid_frame(dut: HierarchyObject, stream: str, rng: Random) -> None:
 async def a_bad_frame_is_dropped_with_its_reason_and_its_neighbours_pass(env: PortEnv) -> None:
     await env.start()
     for edge in Edge:
-        reasons = [0, *(int(code) for code in Code if code >= 16)]
+        reasons = [0, *(int(code) for code in Code if code >= FIRST_DROP)]
         frames = []
         for reason in reasons:
             frames += [env.frame(env.rng.randint(60, 200), bad=bad_mark(reason)), env.frame(100)]

@@ -8,8 +8,8 @@ namespace nicloop {
 std::unique_ptr<Model> make_model(int seed) {
     auto model = make_port(seed);
     const Vtop___024root& root = *model->top().rootp;
-    constexpr uint32_t EXITS = 1u << 12 | 1u << 22;
-    model->pins.taps = {{23, EXITS, &root.nic_port__DOT__taps__DOT__tap_valid, &root.nic_port__DOT__taps__DOT__tap_ready,
+    model->pins.taps = {{&root.nic_port__DOT__taps__DOT__tap_streams, &root.nic_port__DOT__taps__DOT__tap_exits,
+                         &root.nic_port__DOT__taps__DOT__tap_valid, &root.nic_port__DOT__taps__DOT__tap_ready,
                          &root.nic_port__DOT__taps__DOT__tap_last, root.nic_port__DOT__taps__DOT__tap_seq.data()}};
     return model;
 }

@@ -2,7 +2,8 @@
 //
 // Bit k of a vector is stream k. rx: 0 the wire, then what comes out of mac_rx and each slot behind it, 12 the host.
 // tx: 13 the host, then what comes out of join and each slot behind it, 22 the wire. tb/nic/slots.py names the slots.
-// `seq` has 16 bits a stream; in front of ingress no frame has a number yet. Adds no register and no latency.
+// How many there are and which leave the
+// port, C++ and Python read from here. `seq` has 16 bits a stream; in front of ingress no frame has a number yet. Adds no register and no latency.
 
 `resetall
 `timescale 1ns / 1ps
@@ -18,17 +19,22 @@
     parser_inner``SIGNAL, ipsec_rx``SIGNAL, pfc_rx``SIGNAL, parser_rx``SIGNAL, ingress_rx``SIGNAL, mac_rx``SIGNAL, \
     s_axis_wire``SIGNAL}
 
-module nic_port_taps (
-    input wire [22:0]    valid,
-    input wire [22:0]    ready,
-    input wire [22:0]    last,
-    input wire [16*23-1:0] seq
+module nic_port_taps #(
+    parameter STREAMS = 23,   // 32 at most
+    parameter HOST_EXIT = 12  // stream that leaves at the host; at the wire leaves the last one
+) (
+    input wire [STREAMS-1:0]    valid,
+    input wire [STREAMS-1:0]    ready,
+    input wire [STREAMS-1:0]    last,
+    input wire [16*STREAMS-1:0] seq
 );
 
-wire [22:0] tap_valid /*verilator public_flat_rd*/ = valid;
-wire [22:0] tap_ready /*verilator public_flat_rd*/ = ready;
-wire [22:0] tap_last /*verilator public_flat_rd*/ = last;
-wire [16*23-1:0] tap_seq /*verilator public_flat_rd*/ = seq;
+wire [31:0] tap_streams /*verilator public_flat_rd*/ = STREAMS;
+wire [31:0] tap_exits /*verilator public_flat_rd*/ = 1 << HOST_EXIT | 1 << (STREAMS - 1);
+wire [STREAMS-1:0] tap_valid /*verilator public_flat_rd*/ = valid;
+wire [STREAMS-1:0] tap_ready /*verilator public_flat_rd*/ = ready;
+wire [STREAMS-1:0] tap_last /*verilator public_flat_rd*/ = last;
+wire [16*STREAMS-1:0] tap_seq /*verilator public_flat_rd*/ = seq;
 
 endmodule
 

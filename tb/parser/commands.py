@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import ipaddress
 import json
+import shlex
 import shutil
 import sys
 from collections import Counter
@@ -25,6 +26,7 @@ from models.parser import PARSER_FIELDS, ChecksumVerdict, NatT, ParserModel
 from tb.build import SimulationFailed, simulate
 from tb.parser.designs import PARSE_BYTES, parser_design
 from tb.replay.capture import Capture, CaptureError, read_capture
+from tb.replay.checks import UsageError, check_captures
 from tb.replay.select import Filter, FrameRange, SelectError
 from tb.toolchain import SIM_BUILD
 
@@ -131,6 +133,21 @@ def _chosen(capture: Capture, frames: FrameRange, wanted: Filter | None) -> list
     if wanted is not None:
         index = index[wanted.hits(batch.select(index))]
     return [(i, batch.frame(i), int(batch.bad[i])) for i in index.tolist()]
+
+
+def _beyond(capture: Capture, frames: str) -> str:
+    """Of a range that goes on behind the last frame."""
+    return f"--frames {frames}: there are {len(capture.batch)} frames, counted from 0"
+
+
+def _none_chosen(capture: Capture, chosen: FrameRange, frames: str, wanted: str | None) -> str:
+    """Why no frame was chosen."""
+    if not len(capture.batch):
+        return "there is no frame"
+    if chosen.first >= len(capture.batch) or wanted is None:
+        return _beyond(capture, frames)
+    of = f"{len(capture.batch)} frames" if chosen == FrameRange() else f"frames of --frames {frames}"
+    return f"--filter {shlex.quote(wanted)} hits none of the {of}"
 
 
 # What a person sees
@@ -311,8 +328,9 @@ def parse(
     try:
         chosen = FrameRange.parse(frames)
         hits = Filter.parse(wanted) if wanted is not None else None
+        check_captures([capture])
         read = read_capture(capture)
-    except (CaptureError, SelectError) as error:
+    except (CaptureError, SelectError, UsageError) as error:
         typer.echo(f"nicloop: {error}", err=True)
         raise typer.Exit(2) from error
     rows = _chosen(read, chosen, hits)
@@ -340,7 +358,12 @@ def parse(
         typer.echo(f"nicloop: no stream carries a frame of no bytes: left out: {numbers}", err=True)
     if read.error is not None:
         typer.echo(f"nicloop: {read.error}", err=True)
+    nothing = not carried and read.error is None
+    if nothing and not empty:
+        typer.echo(f"nicloop: nothing was parsed: {_none_chosen(read, chosen, frames, wanted)}", err=True)
+    elif chosen.first >= len(read.batch) or (chosen.behind or 0) > len(read.batch):
+        typer.echo(f"nicloop: {_beyond(read, frames)}", err=True)
     if wrong:
         raise typer.Exit(1)
-    if read.error is not None:
+    if nothing or read.error is not None:
         raise typer.Exit(2)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tb.replay.capture import CaptureError, CaptureReader
 
-__all__ = ["UsageError", "check_captures", "check_outputs", "sizes"]
+__all__ = ["UsageError", "check_captures", "check_failure", "check_outputs", "check_page", "sizes"]
 
 _FORMATS = "pcap or pcapng, gzipped or not"
 
@@ -35,6 +35,14 @@ def check_captures(captures: Sequence[str]) -> None:
             raise UsageError(f"{name}: is a folder: name the captures in it ({path / '*.pcap*'})")
         if path.is_file():
             _probe(name)
+
+
+def check_failure(path: Path) -> None:
+    """UsageError: no file is there."""
+    if not _exists(path):
+        raise UsageError(f"{path}: no such failure")
+    if path.is_dir():
+        raise UsageError(f"{path}: is a folder: name a failure in it ({path / '*.zip'})")
 
 
 def _exists(path: Path) -> bool:
@@ -72,10 +80,25 @@ def check_outputs(outputs: Mapping[str, str], captures: Sequence[str]) -> None:
             if capture != "-" and _same(name, capture):
                 raise UsageError(f"{option}: {name}: is read by this replay, and would be overwritten")
         path = Path(name)
-        if path.is_dir():
+        if os.path.isdir(name):  # unlike Path.is_dir, no error where one may not look
             raise UsageError(f"{option}: {name}: is a folder: name a file in it")
-        if not path.parent.is_dir():
+        if not os.path.isdir(path.parent):
             raise UsageError(f"{option}: {name}: there is no folder {path.parent}: make it first")
+
+
+def check_page(name: str) -> None:
+    """UsageError: a file of this name can't be written. It is left as it was."""
+    path = Path(name)
+    there = os.path.lexists(path)
+    if there and not os.path.isfile(path):
+        return  # a device or a pipe: only the writing tells
+    try:
+        path.open("ab").close()
+        if not there:
+            path.unlink()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UsageError(f"{name}: can't be written: {reason}") from error
 
 
 def _is_device(name: str) -> bool:

@@ -21,6 +21,7 @@ from models.config import ConfigError, NicConfig
 from tb.build import Run, SimulationFailed
 from tb.replay.capture import CaptureError
 from tb.replay.packed import clear_failures, is_failure
+from tb.replay.piece import printable
 from tb.replay.play import SHRINK_TRIES
 from tb.replay.rerun import found_waves, pack_waves, rerun_command, shown
 from tb.replay.windows import capture_names
@@ -127,7 +128,7 @@ def _play(
         "most_beats": ICARUS_BEATS // len(paths) if sim == "icarus" else None,
         "tries": 0 if waves or all(map(is_failure, paths)) else SHRINK_TRIES // (10 if sim == "icarus" else 1),
         "failures": "" if all(map(is_failure, paths)) else os.path.abspath(failures),
-        "command": shlex.join(["nicloop", *sys.argv[1:]]),
+        "command": printable(shlex.join(["nicloop", *sys.argv[1:]])),
     }
     folder = job_folder("captures", job, sim=sim, engine=engine, seed=seed)
 
@@ -169,7 +170,7 @@ def _explain(out: Console, result: CaptureResult, again: str) -> None:
     words = counted(result.mismatches, "mismatch", "mismatches")
     out.print(f"\n{result.name}: {words}", style="bold red", markup=False, soft_wrap=True)
     out.print(f"  first difference: {failure['first']}", markup=False, soft_wrap=True)
-    if "frames" in failure:
+    if "capture" in failure:
         least = "" if failure["minimal"] else ", perhaps not the smallest"
         size = f"{counted(failure['frames'], 'frame')} after {counted(failure['tries'], 'try', 'tries')}{least}"
         smallest = shown(Path(failure["capture"]))

@@ -14,12 +14,14 @@ import typer
 
 from tb.replay.baseline import BaselineError, Comparison, compare
 from tb.replay.perform import Performed, Task
+from tb.replay.piece import printable
 from tb.replay.rerun import shown, tell_failure
 from tb.replay.run import How
 from tb.replay.select import FrameRange
 from tb.replay.show import say, show, show_comparison, stream
 from tb.replay.versions import versions
 from tb.report.page import Run, write_page
+from tb.stdout import StdoutError
 
 __all__ = ["Ending", "Wanted"]
 
@@ -52,20 +54,29 @@ class Ending:
         if records is not None and self.wanted.baseline:
             try:
                 self.comparison = compare(self.wanted.baseline, records)
+                self.comparison.before.path = printable(self.comparison.before.path)
                 self.comparison.now.path = "this replay"
             except BaselineError as error:
                 self.failed_outputs.append(str(error))
         if self.wanted.report:
             self._write_page()
-        if self.wanted.as_json:
-            if self.performed.failure:
-                tell_failure(Path(self.performed.failure))  # its waveform is put in
-            sys.stdout.write(json.dumps(self._summary(), indent=1) + "\n")
-        else:
-            self._show()
+        try:
+            self._print()
+        except StdoutError as error:
+            self.failed_outputs.append(str(error))
         for notice in self.notices:
             typer.echo(f"nicloop: {notice}", err=True)
         return self.code
+
+    def _print(self) -> None:
+        """The summary or the table. StdoutError: standard output can't be written."""
+        if not self.wanted.as_json:
+            self._show()
+            return
+        if self.performed.failure:
+            tell_failure(Path(self.performed.failure))  # its waveform is put in
+        sys.stdout.write(json.dumps(self._summary(), indent=1) + "\n")
+        sys.stdout.flush()
 
     @property
     def mismatch(self) -> bool:
@@ -78,13 +89,36 @@ class Ending:
             return 1
         if self.performed.unread or self.performed.unwritten or self.failed_outputs:
             return 2
-        return 130 if self.performed.interrupted else 0
+        if self.performed.interrupted:
+            return 130
+        return 2 if self.empty else 0
+
+    @property
+    def empty(self) -> bool:
+        """Whether no frame was played."""
+        return bool(self.performed.figures["verdict"] == "empty")
 
     @property
     def notices(self) -> list[str]:
         """What a person must know beside the figures."""
-        found = [*self.performed.unread, self.performed.unwritten, *self.failed_outputs, self._beyond()]
+        done = self.performed
+        found = [*done.unread, done.unwritten, done.unpacked, *self.failed_outputs, self._nothing() or self._beyond()]
         return [text for text in found if text]
+
+    def _nothing(self) -> str:
+        """Why no frame was played; "": some were, or another notice says it."""
+        done, task = self.performed, self.task
+        if not self.empty or self.mismatch or done.interrupted or done.unwritten:
+            return ""
+        if not done.seen:
+            none = f"{', '.join(name for name, _ in task.captures[:3])}: there is no frame"
+            return "" if done.unread else f"nothing was played: {none}"
+        if done.figures["frames"]:
+            return "nothing was played: the frames have no byte"
+        if task.frames and FrameRange.parse(task.frames).first >= done.seen:
+            return f"nothing was played: {self._beyond()}"
+        of = f"frames of --frames {task.frames}" if task.frames else f"{done.seen} frames"
+        return f"nothing was played: --filter {shlex.quote(task.wanted)} hits none of the {of}"
 
     def _beyond(self) -> str:
         """Of a range that goes on behind the last frame."""
@@ -137,7 +171,7 @@ class Ending:
             say(out, f"waveform: {shown(self.waveform)}")
         if done.interrupted:
             say(out, "interrupted: this is what was done", "yellow")
-        if done.figures["verdict"] == "empty":
+        if self.empty:
             say(out, "no frame was played", "yellow")
         elif not self.mismatch:
             say(out, "all as the model says", "green")
@@ -151,6 +185,7 @@ class Ending:
             "target": self.how.target,
             "sim": self.how.sim if self.how.target == "cocotb" else None,
             "pace": self.task.pace,
+            "simulated_cycles": done.simulated,
             "cpu_s": done.cpu_s,
             "wall_s": done.wall_s,
             "stopped": done.stopped,

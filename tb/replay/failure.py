@@ -154,7 +154,10 @@ class _Search:
                 led = await self._play(start.part(ahead))
                 if led.failed or led.outcome is None:
                     continue
-                item = replace(item, state=saver.snapshot(), before=led.outcome.counters)
+                try:
+                    item = replace(item, state=saver.snapshot(), before=led.outcome.counters)
+                except TargetError:  # a frame is under way that nobody sent
+                    continue
             if (await self._play(item)).failed:
                 return item, tail
         return None

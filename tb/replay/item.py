@@ -188,7 +188,10 @@ def _signals(what: str, edge: Edge | None) -> str:
 async def play_once(target: Target, item: Item, config: NicConfig) -> Verdict:
     """Reset, program, bring into the item's state, play, compare. TargetError: the target can't take the state."""
     config = item.config or config
-    await target.configure(config)
+    try:
+        await target.configure(config)
+    except TargetError as error:
+        return Verdict.of_error(item.frames, error, target.now())
     if item.state is not None:
         if not isinstance(target, Saves):
             raise Unsupported("this target can't start from a saved state")
@@ -199,12 +202,8 @@ async def play_once(target: Target, item: Item, config: NicConfig) -> Verdict:
     if item.cut is not None and item.cut.kind in target.capabilities.faults:
         await target.inject(item.cut)
     batch = line_rate(item.frames, Edge.WIRE) if item.paced else item.frames
-    begin = target.now()
     try:
         outcome = await target.play(batch)
     except TargetError as error:
-        return Verdict.of_error(batch, error, begin)
-    at = np.flatnonzero(outcome.source >= 0)
-    if len(at):
-        begin = int(outcome.frames.time_ns[at[0]] - outcome.first_out[outcome.source[at[0]]] * CLOCK_NS)
-    return Verdict(batch, outcome, compare(config, batch, outcome, item.before or None), begin_ns=begin)
+        return Verdict.of_error(batch, error, target.now() if error.begin_ns is None else error.begin_ns)
+    return Verdict(batch, outcome, compare(config, batch, outcome, item.before or None), begin_ns=outcome.begin_ns)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
-import numpy as np
-
+from models.meta import FIRST_DROP
 from tb.replay.records import difference
 from tb.replay.statistics import code_name, disposition_name
 from tb.replay.window import Judged
@@ -14,7 +12,6 @@ from tb.replay.writer import PcapngWriter
 
 __all__ = ["OutCapture"]
 
-_FIRST_REASON = 16
 _MOST_COMMENT = 1000
 
 
@@ -30,12 +27,8 @@ class OutCapture:
         self._clock_ns = clock_ns
 
     def take(self, judged: Judged) -> None:
-        outcome = judged.outcome
-        source = outcome.source
-        known = source >= 0
-        time_ns = outcome.frames.time_ns.copy()
-        time_ns[known] = judged.begin_ns + outcome.first_out[source[known]] * self._clock_ns
-        self._writer.write(replace(outcome.frames, time_ns=np.maximum(time_ns, 0)), _comments(judged, self._clock_ns))
+        self._writer.write(judged.outcome.frames, _comments(judged, self._clock_ns))
+        self._writer.flush()
 
     def close(self) -> None:
         self._writer.close()
@@ -44,9 +37,7 @@ class OutCapture:
 def _comments(judged: Judged, clock_ns: float) -> list[str]:
     """The comment of each frame out: where it comes from, what became of it, latency, verdict."""
     window, outcome = judged.window, judged.outcome
-    differences: dict[int, list[str]] = {}
-    for mismatch in judged.mismatches:
-        differences.setdefault(mismatch.frame, []).append(difference(mismatch))
+    differences = {at: [difference(mismatch) for mismatch in found] for at, found in judged.by_frame().items()}
     comments = []
     for source in outcome.source.tolist():
         if source < 0:
@@ -57,7 +48,7 @@ def _comments(judged: Judged, clock_ns: float) -> list[str]:
             f"input {window.index[source]} ({window.capture}: frame {frame}, in Wireshark {frame + 1})",
             disposition_name(code) or "its end was not reported",
         ]
-        if code >= _FIRST_REASON:
+        if code >= FIRST_DROP:
             words.append(f"reason {code_name(code)}")
         if latency >= 0:
             words.append(f"latency {latency} cycles, {latency * clock_ns:g} ns")

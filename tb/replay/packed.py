@@ -37,10 +37,12 @@ __all__ = [
     "Origin",
     "Packed",
     "add_waves",
+    "capture_stem",
     "clear_failures",
     "is_failure",
     "load_failure",
     "unpack_waves",
+    "unpackable",
     "write_failure",
 ]
 
@@ -204,11 +206,15 @@ def _member(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     archive.writestr(info, content)
 
 
+def capture_stem(name: str) -> str:
+    """What files are called that come from a capture: its name without what it ends with."""
+    base = re.sub(r"\.(pcap|pcapng|cap|zip)(\.gz)?\b.*", "", Path(name).name) or "capture"
+    return re.sub(r"[^\w.+-]+", "_", "stdin" if base == "-" else base)
+
+
 def _stem(failing: Failing) -> str:
     """Name of the capture and number of the frame that failed first."""
-    base = Path(failing.whole.name).name
-    base = re.sub(r"\.(pcap|pcapng|cap|zip)(\.gz)?\b.*", "", base) or "capture"
-    base = re.sub(r"[^\w.+-]+", "_", "stdin" if base == "-" else base)
+    base = capture_stem(failing.whole.name)
     at = failing.found.first_frame
     return base if at is None else f"{base}-{int(failing.whole.numbers[at])}"
 
@@ -251,6 +257,11 @@ def write_failure(folder: Path, failing: Failing, config: NicConfig, origin: Ori
         members[_STATE] = item.state
     _store(path, members)
     return path
+
+
+def unpackable(folder: Path, error: OSError) -> str:
+    """What to say where a failure can't be packed."""
+    return f"{folder}: the failure can't be packed there: {error.strerror or error}"
 
 
 def _store(path: Path, members: Mapping[str, bytes]) -> None:

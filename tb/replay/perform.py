@@ -16,20 +16,21 @@ from models.config import NicConfig
 from models.frames import Edge
 from tb.replay.failure import Context, reproduce
 from tb.replay.out import OutCapture
-from tb.replay.pace import offered
-from tb.replay.packed import Origin
+from tb.replay.pace import PlayTimes, offered
+from tb.replay.packed import Origin, unpackable
 from tb.replay.records import Records
 from tb.replay.replay import Failed, replay
 from tb.replay.select import Filter, FrameRange
+from tb.replay.silence import silences
 from tb.replay.slots import SlotFigures, Tapped
 from tb.replay.statistics import Statistics
 from tb.replay.window import WINDOW_FRAMES, Judged, Listener, Window
 from tb.replay.windows import Windows
 from tb.targets.base import Target
 
-__all__ = ["DIRECTIONS", "Performed", "Progress", "Task", "Waving", "perform"]
+__all__ = ["EDGES", "Performed", "Progress", "Skipping", "Task", "Waving", "perform"]
 
-DIRECTIONS = {"rx": Edge.WIRE, "tx": Edge.HOST}
+EDGES = {"rx": Edge.WIRE, "tx": Edge.HOST}
 """The edge at which frames of a direction enter."""
 
 
@@ -63,7 +64,7 @@ class Task:
         return Windows(
             [(name, path) for name, path in self.captures],
             port=self.port,
-            edge=None if self.direction is None else DIRECTIONS[self.direction],
+            edge=None if self.direction is None else EDGES[self.direction],
             frames=FrameRange.parse(self.frames) if self.frames else FrameRange(),
             wanted=Filter.parse(self.wanted) if self.wanted else None,
             size=self.window,
@@ -77,7 +78,8 @@ class Performed:
     seen: frames that the captures hold, as far as they were read. figures: of `Statistics`, and ``slots`` of
     `SlotFigures` where the target has taps. stopped: it ended with a window that failed; interrupted: since it was told
     to; error, unwritten: as of `Ended`. unread: captures that can't be read, or not to their end. failure: the file of
-    a packed failure, "": none. cpu_s, wall_s: from the first frame to the last.
+    a packed failure, "": none; unpacked: why it couldn't be packed. cpu_s, wall_s: from the first frame to the last;
+    simulated: cycles in that time, without those that were skipped.
     """
 
     seen: int
@@ -88,6 +90,8 @@ class Performed:
     unwritten: str
     unread: list[str]
     failure: str
+    unpacked: str
+    simulated: int
     cpu_s: float
     wall_s: float
 
@@ -104,20 +108,36 @@ class Waving(Protocol):
     def stop_waves(self) -> None: ...
 
 
-class Progress:
-    """A listener that tells how far the replay is: frames, cycles, bytes of the captures. cpu_s, wall_s: what it
-    took, once it is closed."""
+@runtime_checkable
+class Skipping(Protocol):
+    """A target that skips cycles in which nothing can happen."""
 
-    def __init__(self, windows: Windows, tell: Callable[[int, int, int], None]) -> None:
-        self._windows, self._tell = windows, tell
-        self._frames = self._cycles = 0
+    @property
+    def skipped(self) -> int:
+        """How many, since it was made."""
+        ...
+
+
+class Progress:
+    """A listener that tells how far the replay is: frames, simulated cycles, bytes of the captures. cpu_s, wall_s: what
+    it took, once it is closed; simulated: cycles that the device really went through in that, also between plays."""
+
+    def __init__(self, target: Target, windows: Windows, tell: Callable[[int, int, int], None]) -> None:
+        self._target, self._windows, self._tell = target, windows, tell
+        self._frames = self.simulated = 0
+        self._begun = self._cycles()
         self._begin, self._spent = time.monotonic(), time.process_time()
         self.cpu_s = self.wall_s = 0.0
 
+    def _cycles(self) -> int:
+        """Since the device was made, without those that were skipped."""
+        skipped = self._target.skipped if isinstance(self._target, Skipping) else 0
+        return round(self._target.now() / self._target.capabilities.clock_ns) - skipped
+
     def take(self, judged: Judged) -> None:
         self._frames += len(judged.window)
-        self._cycles += judged.outcome.cycles
-        self._tell(self._frames, self._cycles, self._windows.taken)
+        self.simulated = self._cycles() - self._begun
+        self._tell(self._frames, self.simulated, self._windows.taken)
 
     def close(self) -> None:
         self.wall_s = round(time.monotonic() - self._begin, 3)
@@ -130,16 +150,20 @@ async def perform(
     *,
     tell: Callable[[int, int, int], None] = lambda *_: None,
     interrupted: Callable[[], bool] = lambda: False,
+    warn: Callable[[str], None] = lambda _: None,
 ) -> Performed:
-    """Replay a task. ``tell`` takes frames, cycles and bytes so far; ``interrupted`` is asked before each window.
+    """Replay a task. ``tell`` takes frames, simulated cycles, bytes so far; ``interrupted`` is asked before each
+    window; ``warn`` takes what a person should know before it is played (`silences`, where time is skipped).
 
-    CaptureError: an output can't be opened. Unsupported: a frame is of a port that the target lacks.
+    CaptureError: an output can't be opened. Unsupported: a frame is of a port that the target lacks. TargetError: the
+    target can't be configured.
     """
     config = NicConfig.parse(task.config)
     clock_ns = target.capabilities.clock_ns
     windows, statistics = task.windows(), Statistics(clock_ns)
-    progress = Progress(windows, tell)
-    listeners: list[Listener] = [statistics, progress]
+    progress = Progress(target, windows, tell)
+    times = PlayTimes(target.now)
+    listeners: list[Listener] = [statistics, progress, times]
     slots = SlotFigures(target) if isinstance(target, Tapped) else None
     if slots is not None:
         listeners.append(slots)
@@ -148,13 +172,23 @@ async def perform(
     if task.out:
         listeners.append(OutCapture(task.out, clock_ns))
 
+    unpacked = ""
+
     async def pack(failed: Failed) -> str:
+        nonlocal unpacked
         if interrupted():
             return ""
         context = Context(Path(task.failures), Origin(**task.origin), before=failed.before, snapshot=failed.snapshot)
-        return str((await reproduce(target, failed.judged, config, context, failed.error)).path)
+        try:
+            return str((await reproduce(target, failed.judged, config, context, failed.error)).path)
+        except OSError as error:
+            unpacked = unpackable(context.folder, error)
+            return ""
 
-    stream: Iterable[Window] = _until(offered(windows, task.pace), interrupted)
+    chosen: Iterable[Window] = windows
+    if task.pace == "recorded" and isinstance(target, Skipping):
+        chosen = silences(windows, warn)
+    stream: Iterable[Window] = _until(offered(chosen, task.pace, times.passed), interrupted)
     if task.waves and isinstance(target, Waving):
         stream = _waved(stream, target, Path(task.waves), only_first=windows.frames.behind is None)
     ended = await replay(
@@ -174,6 +208,8 @@ async def perform(
         unwritten=ended.unwritten,
         unread=[str(error) for error in windows.errors],
         failure=ended.failure or "",
+        unpacked=unpacked,
+        simulated=progress.simulated,
         cpu_s=progress.cpu_s,
         wall_s=progress.wall_s,
     )

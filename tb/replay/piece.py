@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,7 +11,16 @@ import numpy as np
 
 from models.frames import FLAG_SNAPPED, Batch, Edge, Int64, UInt8, gather
 
-__all__ = ["ETHERNET", "MOST_BYTES", "CaptureError", "Interface", "Piece", "Records", "linktype_problem"]
+__all__ = [
+    "ETHERNET",
+    "MOST_BYTES",
+    "CaptureError",
+    "Interface",
+    "Piece",
+    "Records",
+    "linktype_problem",
+    "printable",
+]
 
 ETHERNET = 1
 """LINKTYPE_ETHERNET."""
@@ -60,13 +70,19 @@ _LINKTYPES = {
 _PORT_NAME = re.compile(r"port(\d{1,3})\.(wire|host)")
 
 
+def printable(name: str) -> str:
+    """The name of a file as text: of one that is no UTF-8 the other bytes are escapes, as \\xe9."""
+    return os.fsencode(name).decode(errors="backslashreplace")
+
+
 class CaptureError(Exception):
     """A capture that can't be read (or written), or not to its end. ``path`` names the file ("-": standard input),
     ``offset`` the byte in it (in what it holds, where it is gzipped) at which the trouble begins; None: no byte.
     ``refused``: there is nothing in it that could be played; else all before the trouble was read."""
 
     def __init__(self, path: str, problem: str, offset: int | None = None, *, refused: bool = False) -> None:
-        super().__init__(f"{path}: byte {offset}: {problem}" if offset is not None else f"{path}: {problem}")
+        place = printable(path) if offset is None else f"{printable(path)}: byte {offset}"
+        super().__init__(f"{place}: {problem}")
         self.path = path
         self.problem = problem
         self.offset = offset

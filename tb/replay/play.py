@@ -19,7 +19,7 @@ import numpy as np
 
 from models.config import NicConfig
 from models.frames import Batch, Edge, Int64
-from models.meta import Code
+from models.meta import FIRST_DROP, Code
 from tb.replay.capture import CaptureError, read_capture
 from tb.replay.item import Failing, Item, Verdict, play_once
 from tb.replay.pace import LINE_GBPS, WIRE_OVERHEAD
@@ -30,6 +30,7 @@ from tb.replay.packed import (
     Origin,
     is_failure,
     load_failure,
+    unpackable,
     write_failure,
 )
 from tb.replay.shrink import shrink
@@ -90,7 +91,7 @@ def summarise(item: Item, verdict: Verdict, clock_ns: float) -> CaptureResult:
         return result
     result.cycles = outcome.cycles
     delivered = outcome.code == Code.DELIVERED
-    result.delivered, result.dropped = int(delivered.sum()), int((outcome.code >= 16).sum())
+    result.delivered, result.dropped = int(delivered.sum()), int((outcome.code >= FIRST_DROP).sum())
     for edge, way in DIRECTIONS.items():
         chosen = delivered & (batch.edge == edge)
         latency = Latency.of(outcome.latency_cycles[chosen & (outcome.latency_cycles >= 0)])
@@ -207,5 +208,9 @@ async def play_job(target: Target, task: Mapping[str, Any], config: NicConfig, f
             result.notice = notice
             if failing is not None and task["failures"]:
                 origin = Origin(task["command"], "cocotb", task["sim"], task["engine"], task["seed"], WIRE_PACE)
-                result.failure["capture"] = str(write_failure(Path(task["failures"]), failing, config, origin))
+                folder = Path(task["failures"])
+                try:
+                    result.failure["capture"] = str(write_failure(folder, failing, config, origin))
+                except OSError as error:
+                    result.notice = "; ".join(filter(None, (notice, unpackable(folder, error))))
             results.write(json.dumps(asdict(result)) + "\n")

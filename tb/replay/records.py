@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from models.frames import Edge
-from models.meta import Code
+from models.meta import FIRST_DROP, Code
 from models.nic import Mismatch
 from models.parser import ChecksumVerdict, L3Kind, L4Kind, NatT
 from tb.replay.fields import header_fields
@@ -31,12 +31,11 @@ EMPTY_FRAME = "empty_frame"
 
 KEYS = (
     "v", "index", "capture", "frame", "time_ns", "port", "direction", "length", "snapped", "disposition", "reason",
-    "queue", "latency_cycles", "latency_ns", "match", "differences", "out", "parse_code", "src", "dst", "proto",
+    "queue", "latency_cycles", "latency_ns", "match", "differences", "out", "code", "parse_code", "src", "dst", "proto",
     "src_port", "dst_port", "spi", "qpn", "psn", "ip_checksum", "l4_checksum",
 )  # fmt: skip
 """Of a record, in their order; ``differences`` only where the frame doesn't match."""
 
-_FIRST_REASON = 16
 _VERDICTS = {int(verdict): verdict.name.lower() for verdict in ChecksumVerdict}
 
 
@@ -66,9 +65,7 @@ def records(judged: Judged, clock_ns: float) -> list[dict[str, Any]]:
     """The record of each frame of a window."""
     window, outcome = judged.window, judged.outcome
     batch, n = window.batch, len(window)
-    differences: dict[int, list[str]] = {}
-    for mismatch in judged.mismatches:
-        differences.setdefault(mismatch.frame, []).append(difference(mismatch))
+    differences = {at: [difference(mismatch) for mismatch in found] for at, found in judged.by_frame().items()}
     out: list[list[int]] = [[] for _ in range(n)]
     for number, source in enumerate(outcome.source.tolist(), judged.first_out):
         if source >= 0:
@@ -105,7 +102,7 @@ def records(judged: Judged, clock_ns: float) -> list[dict[str, Any]]:
             "length": length,
             "snapped": snapped,
             "disposition": disposition_name(code),
-            "reason": code_name(code) if code >= _FIRST_REASON else None if length else EMPTY_FRAME,
+            "reason": code_name(code) if code >= FIRST_DROP else None if length else EMPTY_FRAME,
             "queue": queue,
             "latency_cycles": latency if latency >= 0 else None,
             "latency_ns": _whole(latency * clock_ns) if latency >= 0 else None,
@@ -135,6 +132,7 @@ def _headers(judged: Judged) -> Sequence[dict[str, Any]]:
     found = []
     for row, (source, destination) in zip(rows, addresses, strict=True):
         code, l3, protocol, src_mac, dst_mac, l4, src_port, dst_port, natt, spi, roce, qpn, psn, ip_sum, user = row
+        mark = user >> 1 & 0x7F if user else code  # of a frame without a byte there is no tuser
         src: str | None = None
         dst: str | None = None
         if l3 != L3Kind.NONE:
@@ -144,6 +142,7 @@ def _headers(judged: Judged) -> Sequence[dict[str, Any]]:
         ported = l4 in (L4Kind.TCP, L4Kind.UDP)
         found.append(
             {
+                "code": code_name(mark) if mark else None,
                 "parse_code": code_name(code) if code else None,
                 "src": src,
                 "dst": dst,

@@ -15,7 +15,7 @@ from models.nic import Mismatch, NicPortModel
 from tb.replay.capture import CaptureError
 from tb.replay.item import Saves
 from tb.replay.window import Judged, Listener, Window
-from tb.targets.base import ProtocolError, Stuck, Target, TargetError, Unsupported
+from tb.targets.base import Stuck, Target, TargetError, Unsupported
 
 __all__ = ["Ended", "Failed", "replay"]
 
@@ -63,16 +63,17 @@ async def replay(
     It ends behind the last window, with the first that fails (keep_going: a window with mismatches ends nothing, a play
     without an end does), or when a listener can't write. ``on_failure`` is awaited at the end, with the first window
     that failed, and may leave the device in any state. Unsupported: a frame is of a port that the target lacks.
+    TargetError: it can't be configured.
     """
-    await target.configure(config)
     player = _Player(target, NicPortModel(config))
     ended = Ended()
     try:
+        await target.configure(config)
         for window in windows:
             if not len(window):
                 continue
             before = player.before
-            snapshot = target.snapshot() if on_failure is not None and isinstance(target, Saves) else None
+            snapshot = _saved(target) if on_failure is not None and ended.failed is None else None
             judged, error = await player.play(window)
             ended.windows += 1
             ended.frames += len(window)
@@ -88,6 +89,14 @@ async def replay(
     if on_failure is not None and ended.failed is not None:
         ended.failure = await on_failure(ended.failed)
     return ended
+
+
+def _saved(target: Target) -> bytes | None:
+    """The state of the device; None: it can't be saved here or now, as with a frame under way that nobody sent."""
+    try:
+        return target.snapshot() if isinstance(target, Saves) else None
+    except TargetError:
+        return None
 
 
 def _tell(listeners: Sequence[Listener], judged: Judged, ended: Ended) -> None:
@@ -129,15 +138,18 @@ class _Player:
         self._check_ports(window)
         carried = np.flatnonzero(window.batch.lengths)
         batch = window.batch if len(carried) == len(window) else window.batch.select(carried)
-        begin_ns, error = self.target.now(), None
+        now_ns, error = self.target.now(), None
         try:
-            outcome = await self.target.play(batch) if len(batch) else _nothing(0, 0)
+            outcome = await self.target.play(batch) if len(batch) else _nothing(0, 0, now_ns)
             mismatches = self.model.check(batch, outcome, self.before)
             self.before = outcome.counters or self.before
-        except (Stuck, ProtocolError) as caught:
+        except Unsupported:
+            raise
+        except TargetError as caught:
             error = caught
+            begin_ns = now_ns if caught.begin_ns is None else caught.begin_ns
             spent = self.target.now() - begin_ns
-            outcome = _nothing(len(batch), round(spent / self.target.capabilities.clock_ns))
+            outcome = _nothing(len(batch), round(spent / self.target.capabilities.clock_ns), begin_ns)
             at = getattr(error, "frame", None)
             if isinstance(error, Stuck) and at is not None:
                 error.frame = int(carried[at])  # its place in the window
@@ -146,7 +158,7 @@ class _Player:
         if len(batch) < len(window):
             outcome = _spread(outcome, carried, len(window))
             mismatches = [replace(m, frame=int(carried[m.frame])) if m.frame >= 0 else m for m in mismatches]
-        judged = Judged(window, outcome, mismatches, begin_ns, self.frames_out)
+        judged = Judged(window, outcome, mismatches, outcome.begin_ns, self.frames_out)
         self.frames_out += len(outcome.frames)
         return judged, error
 
@@ -161,13 +173,11 @@ class _Player:
             )
 
 
-def _nothing(n: int, cycles: int) -> Outcome:
+def _nothing(n: int, cycles: int, begin_ns: int) -> Outcome:
     """The outcome of n frames of which nothing was reported."""
     unknown = np.full(n, -1, np.int64)
     none = np.zeros(n, np.uint8)
-    return Outcome(
-        Batch.empty(), np.zeros(0, np.int64), none, none, unknown, unknown, unknown, unknown, unknown, cycles
-    )
+    return Outcome(Batch.empty(), np.zeros(0, np.int64), none, none, *[unknown] * 5, cycles=cycles, begin_ns=begin_ns)
 
 
 def _spread(outcome: Outcome, carried: np.ndarray, n: int) -> Outcome:

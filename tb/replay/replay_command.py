@@ -17,22 +17,27 @@ from models.config import ConfigError, NicConfig
 from tb.build import SimulationFailed
 from tb.replay.baseline import BaselineError, read_records
 from tb.replay.capture import CaptureError
-from tb.replay.checks import UsageError, check_captures, check_outputs, sizes
+from tb.replay.checks import UsageError, check_captures, check_outputs, check_page, sizes
 from tb.replay.ending import Ending, Wanted
 from tb.replay.pace import PACES
-from tb.replay.perform import DIRECTIONS, Performed, Task
-from tb.replay.run import How, play, to_stdout
+from tb.replay.perform import EDGES, Performed, Task
+from tb.replay.piece import printable
+from tb.replay.run import How, no_start, play, to_stdout
 from tb.replay.select import Filter, FrameRange, SelectError
 from tb.replay.show import progress
 from tb.replay.window import WINDOW_FRAMES
 from tb.replay.windows import capture_names
-from tb.targets.base import Unsupported
+from tb.targets.base import TargetError, Unsupported
 from tb.targets.launch import TARGETS, default_engine
 from tb.toolchain import SIM_BUILD
 
 __all__ = ["check_choices", "named", "replay"]
 
 SIMULATORS = ("verilator", "icarus")
+MOST_WINDOW = 1_000_000
+"""Frames: all of a window are in memory."""
+MOST_SEED = 0x7FFFFFFE
+"""More would be the same as a smaller one to the simulators."""
 
 
 def replay(
@@ -44,7 +49,7 @@ def replay(
     simulator: Annotated[str, typer.Option("--sim", help="Of the cocotb target: verilator or icarus.")] = "verilator",
     pace: Annotated[str, typer.Option(help=f"One of {', '.join(PACES)}.")] = "asap",
     frames: Annotated[str, typer.Option(help="A:B, A:, :B or A: frames A to B-1, counted from 0.")] = "",
-    wanted: Annotated[str, typer.Option("--filter", help='Such as "host 10.0.0.1 and not port 4791".')] = "",
+    wanted: Annotated[str | None, typer.Option("--filter", help='Such as "host 10.0.0.1 and not port 4791".')] = None,
     window: Annotated[int, typer.Option(help="Frames that are played at once.")] = WINDOW_FRAMES,
     out: Annotated[str, typer.Option(help="pcapng of what came out; - is standard output.")] = "",
     records: Annotated[str, typer.Option(help="JSON Lines, an object a frame; - is standard output.")] = "",
@@ -55,7 +60,11 @@ def replay(
     as_json: Annotated[bool, typer.Option("--json", help="The summary as JSON, no table.")] = False,
     seed: Annotated[int, typer.Option(help="Of what the RTL leaves open, such as registers without a reset.")] = 1,
 ) -> None:
-    """Replay captures: every frame through the RTL, checked against the golden model."""
+    """Replay captures: every frame through the RTL, checked against the golden model.
+
+    Exit codes: 0 all matched; 1 a mismatch, or a port that got stuck; 2 bad usage or input, nothing played, an output
+    that can't be written; 3 a tool is missing or a build failed; 130 Ctrl-C, and all that was played matched.
+    """
     engine = default_engine(simulator) if target == "cocotb" else ""
     how = How(target, simulator, engine, seed, waves, slots=bool(report))
     outputs = {"--out": out, "--records": records, "--report": report}
@@ -64,7 +73,7 @@ def replay(
         port=port,
         direction=direction,
         frames=frames,
-        wanted=wanted,
+        wanted=wanted or "",
         pace=pace,
         window=window,
         keep_going=keep_going,
@@ -72,7 +81,7 @@ def replay(
         out=_place(out),
         failures=str(SIM_BUILD / "failures"),
         origin={
-            "command": shlex.join(["nicloop", *sys.argv[1:]]),
+            "command": printable(shlex.join(["nicloop", *sys.argv[1:]])),
             "target": how.target,
             "sim": how.sim,
             "engine": how.engine,
@@ -82,6 +91,10 @@ def replay(
     )
     try:
         check_choices(how, task)
+        if wanted == "":
+            raise UsageError("--filter: is empty: leave it out to play all frames")
+        if simulator == "icarus" and target != "cocotb":
+            raise UsageError(f"--sim: icarus plays only with --target cocotb, and --target is {target}")
         programmed = NicConfig.load(config) if config is not None else NicConfig()
         check_captures(captures)
         check_outputs(outputs, [*captures, *([baseline] if baseline else [])])
@@ -95,7 +108,7 @@ def replay(
 
 def _play(task: Task, how: How, wanted: Wanted, total: int | None) -> int:
     """Play, and tell what came of it; returns the exit code."""
-    SIM_BUILD.mkdir(exist_ok=True)
+    SIM_BUILD.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=SIM_BUILD, prefix="replay-") as folder:
         # A comparison reads the records, wherever they go.
         kept = Path(folder) / "records.jsonl" if wanted.baseline and task.records in ("", "-") else None
@@ -108,14 +121,15 @@ def _play(task: Task, how: How, wanted: Wanted, total: int | None) -> int:
         except (CaptureError, Unsupported) as error:
             typer.echo(f"nicloop: {error}", err=True)
             return 2
+        except TargetError as error:
+            typer.echo(f"nicloop: {no_start(error)}", err=True)
+            return 1
         except SimulationFailed as error:
             typer.echo(f"nicloop: the simulation did not come to its end: {error}", err=True)
             return 1
         except KeyboardInterrupt:
             typer.echo("nicloop: interrupted", err=True)
             return 130
-        finally:
-            _mind_broken_pipe()
         records = Path(played.records) if wanted.baseline else None
         return Ending(performed, task, how, waveform, wanted).finish(records)
 
@@ -136,14 +150,16 @@ def check_choices(how: How, task: Task) -> None:
         ("--target", how.target, TARGETS),
         ("--sim", how.sim, SIMULATORS),
         ("--pace", task.pace, PACES),
-        ("--direction", task.direction, DIRECTIONS),
+        ("--direction", task.direction, EDGES),
     ):
         if value is not None and value not in choices:
             raise UsageError(f"{option}: {value!r} must be one of {', '.join(choices)}")
     if task.port is not None and not 0 <= task.port <= 255:
         raise UsageError(f"--port: {task.port} must be a number from 0 to 255")
-    if task.window < 1:
-        raise UsageError(f"--window: {task.window} must be 1 or more")
+    if not 1 <= task.window <= MOST_WINDOW:
+        raise UsageError(f"--window: {task.window} must be a number from 1 to {MOST_WINDOW}")
+    if not 0 <= how.seed <= MOST_SEED:
+        raise UsageError(f"--seed: {how.seed} must be a number from 0 to {MOST_SEED}")
     if how.waves and how.target == "model":
         raise UsageError("--waves: the model has no signals: choose another --target")
     for option, text, parse in (("--frames", task.frames, FrameRange.parse), ("--filter", task.wanted, Filter.parse)):
@@ -158,10 +174,12 @@ def _check_wanted(outputs: Mapping[str, str], baseline: str, as_json: bool) -> N
     """UsageError, BaselineError: outputs that don't go together, earlier records that can't be read."""
     if outputs["--report"] == "-":
         raise UsageError("--report: a page doesn't go to standard output: name a file")
+    if outputs["--report"]:
+        check_page(outputs["--report"])
     if as_json and "-" in outputs.values():
         raise UsageError("--json: standard output is taken by --out or --records: write these to a file")
-    if baseline:
-        next(read_records(baseline), None)
+    if baseline and next(read_records(baseline), None) is None:
+        raise BaselineError(baseline, "holds no record; the file that --records wrote is wanted")
 
 
 def named(captures: list[str]) -> list[list[str]]:
@@ -172,11 +190,3 @@ def named(captures: list[str]) -> list[list[str]]:
 
 def _place(name: str) -> str:
     return name if name in ("", "-") else os.path.abspath(name)
-
-
-def _mind_broken_pipe() -> None:
-    """What standard output still holds goes nowhere if its reader has gone, so that Python's own end is quiet."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -16,8 +16,10 @@ import typer
 
 from models.frames import Edge
 from tb.build import BuildError, Run, SimulationFailed
+from tb.replay.checks import UsageError, check_failure
 from tb.replay.item import Item
 from tb.replay.packed import FailureError, Packed, add_waves, load_failure, unpack_waves
+from tb.replay.piece import printable
 from tb.replay.play import play_item
 from tb.replay.versions import versions
 from tb.report.table import CaptureResult, counted
@@ -28,7 +30,7 @@ from tb.targets.native import SnapshotError, waves_suffix
 from tb.targets.probe import native_of_build
 from tb.toolchain import ROOT, SIM_BUILD, ToolError
 
-__all__ = ["Again", "How", "pack_waves", "play_again", "rerun", "rerun_command", "shown", "tell_failure"]
+__all__ = ["Again", "PlayedOn", "pack_waves", "play_again", "rerun", "rerun_command", "shown", "tell_failure"]
 
 TIMEOUT_S = 1800
 NATIVE_HINT = "with --target native, which saves the device's state, a replay can cut it down further"
@@ -51,7 +53,7 @@ class Again:
 
 
 @dataclass(frozen=True)
-class How:
+class PlayedOn:
     """On what a failure is played."""
 
     target: str
@@ -60,7 +62,7 @@ class How:
     seed: int
 
     @classmethod
-    def of(cls, packed: Packed, target: str | None = None, sim: str | None = None) -> How:
+    def of(cls, packed: Packed, target: str | None = None, sim: str | None = None) -> PlayedOn:
         """As it was found, but for what is given."""
         origin = packed.origin
         simulator = sim or origin.sim
@@ -71,7 +73,7 @@ class How:
 def shown(path: Path) -> str:
     """A path as a person in this folder types it."""
     whole = Path(os.path.abspath(path))
-    return str(whole.relative_to(Path.cwd()) if whole.is_relative_to(Path.cwd()) else whole)
+    return printable(str(whole.relative_to(Path.cwd()) if whole.is_relative_to(Path.cwd()) else whole))
 
 
 def rerun_command(path: Path) -> str:
@@ -82,7 +84,7 @@ def rerun_command(path: Path) -> str:
     )
 
 
-def play_again(packed: Packed, how: How, *, waves: bool = False, window: bool = False) -> Again:
+def play_again(packed: Packed, how: PlayedOn, *, waves: bool = False, window: bool = False) -> Again:
     """Play a failure. SimulationFailed: the simulation did not come to its end. FailureError: it can't be played so.
 
     BuildError, ToolError: of a target that is built.
@@ -95,7 +97,7 @@ def play_again(packed: Packed, how: How, *, waves: bool = False, window: bool = 
     return Again(asyncio.run(play_item(ModelTarget(), item, packed.config, tries=0))[0])
 
 
-async def _play_native(packed: Packed, item: Item, how: How, *, waves: bool) -> Again:
+async def _play_native(packed: Packed, item: Item, how: PlayedOn, *, waves: bool) -> Again:
     build = packed.origin.build
     target = native_of_build(build, how.seed)
     await target.start()
@@ -124,7 +126,7 @@ def _watched(packed: Packed, item: Item) -> tuple[Edge, int, int]:
     return edge, max(0, place - WATCHED_BEFORE), place
 
 
-def _play_in_simulator(packed: Packed, how: How, *, waves: bool, window: bool) -> Again:
+def _play_in_simulator(packed: Packed, how: PlayedOn, *, waves: bool, window: bool) -> Again:
     job = {
         "captures": [{"name": packed.note["capture"], "path": os.path.abspath(packed.path), "window": window}],
         "config": packed.config.to_toml(),
@@ -156,7 +158,7 @@ def pack_waves(path: Path) -> Again:
     SimulationFailed, FailureError as for `play_again`.
     """
     packed = load_failure(path)
-    again = play_again(packed, How.of(packed), waves=True)
+    again = play_again(packed, PlayedOn.of(packed), waves=True)
     if again.waves is not None:
         add_waves(path, again.waves, again.result.failure.get("look", ""))
     return again
@@ -195,7 +197,7 @@ def _numbers(numbers: list[int]) -> str:
     return f"{few} …" if len(numbers) > 5 else few
 
 
-def _introduce(packed: Packed, how: How) -> None:
+def _introduce(packed: Packed, how: PlayedOn) -> None:
     note, origin = packed.note, packed.origin
     frames = counted(len(packed.item.frames), "frame")
     start = "a reset" if packed.item.state is None else "a saved state of the device"
@@ -287,15 +289,16 @@ def rerun(
     if simulator not in (None, "verilator", "icarus"):
         raise typer.BadParameter(f"{simulator!r} must be verilator or icarus", param_hint="--sim")
     try:
+        check_failure(file)
         packed = load_failure(file)
         if window and packed.window is None:
             raise FailureError(str(file), "holds no window: the fewest frames are all there were")
-        how = How.of(packed, target or ("cocotb" if simulator == "icarus" else None), simulator)
+        how = PlayedOn.of(packed, target or ("cocotb" if simulator == "icarus" else None), simulator)
         if how.target not in TARGETS:
             raise FailureError(str(file), f"failed on target {how.target}, which is not here: choose one by --target")
         _introduce(packed, how)
         again = play_again(packed, how, waves=waves, window=window)
-    except FailureError as error:
+    except (FailureError, UsageError) as error:
         print(f"nicloop: {error}", file=sys.stderr)
         raise typer.Exit(2) from error
     except (SnapshotError, Unsupported) as error:

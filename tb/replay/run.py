@@ -8,7 +8,6 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -18,16 +17,17 @@ from typing import Any, BinaryIO
 from tb.build import build
 from tb.nic.designs import port_design
 from tb.replay.capture import CaptureError
+from tb.replay.packed import capture_stem
 from tb.replay.perform import Performed, Task, perform
 from tb.replay.show import Tell, watched
-from tb.targets.base import Target, Unsupported
+from tb.targets.base import Target, TargetError, Unsupported
 from tb.targets.launch import job_folder, launch_job
 from tb.targets.model import ModelTarget
 from tb.targets.native import NativeTarget, waves_suffix
 from tb.targets.probe import ProbeTarget
 from tb.toolchain import SIM_BUILD
 
-__all__ = ["How", "Interrupt", "play", "replay_job", "to_stdout"]
+__all__ = ["How", "Interrupt", "no_start", "play", "replay_job", "to_stdout"]
 
 _MOST_S = 7 * 24 * 3600
 """Longest replay in a simulator."""
@@ -51,11 +51,6 @@ class Interrupt:
 
     def __init__(self) -> None:
         self.asked = False
-        self._tell: list[Callable[[], None]] = []
-
-    def when_asked(self, act: Callable[[], None]) -> None:
-        """Do this when the end is asked for."""
-        self._tell.append(act)
 
     def __enter__(self) -> Interrupt:
         self._before = signal.signal(signal.SIGINT, self._handle)
@@ -65,8 +60,6 @@ class Interrupt:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
-        for act in self._tell:
-            act()
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         signal.signal(signal.SIGINT, self._before)
@@ -92,7 +85,7 @@ def _waves_place(task: Task) -> Path:
     """Where the native target writes waves: by the name of the first capture."""
     folder = SIM_BUILD / "waves"
     folder.mkdir(parents=True, exist_ok=True)
-    place = folder / f"{Path(task.captures[0][0]).name.partition('.')[0]}{waves_suffix()}"
+    place = folder / f"{capture_stem(task.captures[0][0])}{waves_suffix()}"
     place.unlink(missing_ok=True)
     return place
 
@@ -100,7 +93,11 @@ def _waves_place(task: Task) -> Path:
 async def _here(target: NativeTarget | ModelTarget, task: Task, tell: Tell, interrupt: Interrupt) -> Performed:
     if isinstance(target, NativeTarget):
         await target.start()
-    return await perform(target, task, tell=tell, interrupted=lambda: interrupt.asked)
+
+    def warn(text: str) -> None:
+        print(f"nicloop: {text}", file=sys.stderr)
+
+    return await perform(target, task, tell=tell, interrupted=lambda: interrupt.asked, warn=warn)
 
 
 # -- in a simulator ----------------------------------------------------------------------------------------------------
@@ -112,15 +109,21 @@ def _in_simulator(task: Task, how: How, tell: Tell) -> tuple[Performed, Path | N
         job = asdict(files)
         options: dict[str, Any] = {"sim": how.sim, "engine": how.engine, "seed": how.seed}
         folder = job_folder("replay", job, **options)
-        interrupt.when_asked(lambda: (folder / _STOP).touch())
-        with watched(lambda: _read_progress(folder), tell):
+        shutil.rmtree(folder, ignore_errors=True)  # so that no request to end goes into a folder that is replaced
+
+        def watch() -> tuple[int, int, int] | None:
+            if interrupt.asked:
+                with suppress(OSError):  # the folder isn't there yet: the next look comes soon
+                    (folder / _STOP).touch()
+            return _read_progress(folder)
+
+        with watched(watch, tell):
             run, _ = launch_job("replay", job, **options, waves=how.waves, timeout_s=_MOST_S)
         if not (folder / _RESULT).exists():
             run.check()
         result = json.loads((folder / _RESULT).read_text())
         if "refused" in result:
-            kind = Unsupported if result["kind"] == "Unsupported" else _Refused
-            raise kind(result["refused"])
+            raise _REFUSALS[result["kind"]](result["refused"])
         waves = next((path for path in run.folder.glob("waves.*") if path.stat().st_size), None)
         return Performed(**result), waves
 
@@ -130,6 +133,14 @@ class _Refused(CaptureError):
 
     def __init__(self, text: str) -> None:
         Exception.__init__(self, text)
+
+
+_REFUSALS: dict[str, type[Exception]] = {"output": _Refused, "port": Unsupported, "target": TargetError}
+
+
+def no_start(error: TargetError) -> str:
+    """In one line that the port can't be brought to where it plays."""
+    return f"the port can't be configured: {str(error).partition(chr(10))[0]}"
 
 
 @contextmanager
@@ -180,8 +191,10 @@ async def replay_job(target: Target, job: dict[str, Any], folder: Path) -> None:
 
     try:
         performed = await perform(target, task, tell=tell, interrupted=(folder / _STOP).exists)
-    except (CaptureError, Unsupported) as error:
-        result = {"refused": str(error), "kind": type(error).__name__}
+    except CaptureError as error:
+        result = {"refused": str(error), "kind": "output"}
+    except TargetError as error:
+        result = {"refused": str(error), "kind": "port" if isinstance(error, Unsupported) else "target"}
     else:
         result = performed.to_json()
     (folder / _RESULT).write_text(json.dumps(result))

@@ -34,10 +34,18 @@ _MAC = re.compile(r"[0-9a-f]{2}([:-][0-9a-f]{2}){5}", re.IGNORECASE)
 _WORD = re.compile(r"[()]|[^\s()]+")
 _TESTS = "host, src, dst, port, src port, dst port"
 _LOW = (1 << 64) - 1
+_MOST_NESTED = 50
+"""Brackets within brackets."""
+_MOST_SHOWN = 40
+"""Characters of what can't be understood that a message repeats."""
 
 
 class SelectError(ValueError):
     """A range or a filter that can't be understood; the message is one line."""
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…")
 
 
 @dataclass(frozen=True)
@@ -50,9 +58,9 @@ class FrameRange:
     @classmethod
     def parse(cls, text: str) -> FrameRange:
         """SelectError: not a range, or one without a frame."""
-        found = re.fullmatch(r"\s*(?:(\d*):(\d*)|(\d+))\s*", text)
+        found = re.fullmatch(r"\s*(?:(\d{0,18}):(\d{0,18})|(\d{1,18}))\s*", text)
         if found is None or text.strip() == ":":
-            raise SelectError(f"{text!r} must be A:B, A:, :B or A: frames A to B-1, counted from 0")
+            raise SelectError(f"{_shown(text)} must be A:B, A:, :B or A: frames A to B-1, counted from 0")
         if found[3] is not None:
             return cls(int(found[3]), int(found[3]) + 1)
         first, behind = int(found[1] or 0), int(found[2]) if found[2] else None
@@ -90,11 +98,12 @@ class _Parser:
         self.words = [(found[0], found.start() + 1) for found in _WORD.finditer(text)]
         self.end = len(text) + 1
         self.at = 0
+        self.depth = 0
 
     def whole(self) -> Test:
         test = self._any()
         if self._peek():
-            raise self._error(f"and, or, or the end is wanted, not {self._peek()!r}")
+            raise self._error(f"and, or, or the end is wanted, not {_shown(self._peek())}")
         return test
 
     def _peek(self) -> str:
@@ -120,27 +129,35 @@ class _Parser:
         return SelectError(f"column {column}: {problem}")
 
     def _any(self) -> Test:
-        test = self._all()
+        tests = [self._all()]
         while self._take("or"):
-            test = _either(test, self._all())
-        return test
+            tests.append(self._all())
+        return _folded(np.logical_or, tests)
 
     def _all(self) -> Test:
-        test = self._each()
+        tests = [self._each()]
         while self._take("and"):
-            test = _both(test, self._each())
-        return test
+            tests.append(self._each())
+        return _folded(np.logical_and, tests)
 
     def _each(self) -> Test:
-        if self._take("not"):
-            return _inverse(self._each())
-        if self._take("("):
-            opened = self.words[self.at - 1][1]
-            test = self._any()
-            if not self._take(")"):
-                raise self._error(f"the bracket of column {opened} is not closed")
-            return test
-        return self._test()
+        inverted = False
+        while self._take("not"):
+            inverted = not inverted
+        test = self._bracket() if self._take("(") else self._test()
+        return _inverse(test) if inverted else test
+
+    def _bracket(self) -> Test:
+        """What is in a bracket that was just opened."""
+        opened = self.words[self.at - 1][1]
+        self.depth += 1
+        if self.depth > _MOST_NESTED:
+            raise self._error(f"brackets are nested deeper than {_MOST_NESTED}", back=1)
+        test = self._any()
+        if not self._take(")"):
+            raise self._error(f"the bracket of column {opened} is not closed")
+        self.depth -= 1
+        return test
 
     def _test(self) -> Test:
         word = self._next(f"a test ({_TESTS})")
@@ -153,12 +170,12 @@ class _Parser:
                 return self._port(word)
             self._take("host")
             return self._address(word)
-        raise self._error(f"{word!r} is no test; there are: {_TESTS}", back=1)
+        raise self._error(f"{_shown(word)} is no test; there are: {_TESTS}", back=1)
 
     def _port(self, *sides: str) -> Test:
         word = self._next("a port")
-        if not word.isascii() or not word.isdigit() or int(word) > 0xFFFF:
-            raise self._error(f"{word!r} must be a port from 0 to 65535", back=1)
+        if not re.fullmatch("[0-9]{1,5}", word) or int(word) > 0xFFFF:
+            raise self._error(f"{_shown(word)} must be a port from 0 to 65535", back=1)
         number = int(word)
 
         def test(fields: Columns) -> Bools:
@@ -177,7 +194,7 @@ class _Parser:
         try:
             network = ipaddress.ip_network(word, strict=False)
         except ValueError:
-            raise self._error(f"{word!r} is no IPv4, IPv6 or MAC address, and no prefix", back=1) from None
+            raise self._error(f"{_shown(word)} is no IPv4, IPv6 or MAC address, and no prefix", back=1) from None
         kind = L3Kind.IPV4 if network.version == 4 else L3Kind.IPV6
         value, mask = int(network.network_address), int(network.netmask)
         high, low = (np.uint64(value >> 64), np.uint64(mask >> 64)), (np.uint64(value & _LOW), np.uint64(mask & _LOW))
@@ -199,12 +216,18 @@ def _or(hits: list[Bools]) -> Bools:
     return either
 
 
-def _either(left: Test, right: Test) -> Test:
-    return lambda fields: left(fields) | right(fields)
+def _folded(operation: np.ufunc, tests: list[Test]) -> Test:
+    """One test of many, in a loop: their number is not bounded by Python's stack."""
+    if len(tests) == 1:
+        return tests[0]
 
+    def test(fields: Columns) -> Bools:
+        hits = tests[0](fields)
+        for other in tests[1:]:
+            hits = operation(hits, other(fields))
+        return hits
 
-def _both(left: Test, right: Test) -> Test:
-    return lambda fields: left(fields) & right(fields)
+    return test
 
 
 def _inverse(test: Test) -> Test:

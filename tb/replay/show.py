@@ -159,17 +159,16 @@ def _directions(figures: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 def _speed(performed: Performed) -> Iterator[tuple[str, str, str]]:
     figures, cpu = performed.figures, performed.cpu_s
-    a_second = f"{_scaled(figures['cycles'] / cpu)} a CPU second" if cpu else ""
+    a_second = f"{_scaled(performed.simulated / cpu)} simulated a CPU second" if cpu else ""
     yield "cycles", f"{figures['cycles']:,}", a_second
     frames = f"{_scaled(figures['frames'] / cpu)} frames a CPU second" if cpu else ""
     yield "CPU time", f"{cpu:.2f} s", frames
 
 
 def _scaled(value: float) -> str:
-    for factor, unit in ((1e6, "M"), (1e3, "k")):
-        if value >= factor:
-            return f"{value / factor:.3g}{unit}"
-    return f"{value:.3g}"
+    """To three figures: 999, 12.3k, 4.57M, 1.2G, 30T."""
+    size = max(0, min(4, (len(f"{float(f'{value:.3g}'):.0f}") - 1) // 3))
+    return f"{float(f'{value / 1000**size:.3g}'):g}{' kMGT'[size].strip()}"
 
 
 def _explain(out: Console, performed: Performed) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from models.frames import BEAT_BYTES, Edge
-from models.meta import Code, disposition
+from models.meta import FIRST_DROP, Code, disposition
 from models.nic import CYCLE_NS, Mismatch
 from tb.replay.bins import Grid, Histogram, Timeline
 from tb.replay.pace import LINE_GBPS, WIRE_OVERHEAD
@@ -28,7 +28,6 @@ KEPT_DIFFERENCES = 40
 _KEPT_OUT = 4
 """Frames out of one frame in."""
 _MOST_TEXT = 200
-_FIRST_DROP = 16
 _NAMES = {int(code): code.name.lower() for code in Code}
 
 
@@ -203,9 +202,7 @@ class Statistics:
 
     def _take_mismatches(self, judged: Judged) -> list[int]:
         """Positions of the frames that differ."""
-        by_frame: dict[int, list[Mismatch]] = {}
-        for mismatch in judged.mismatches:
-            by_frame.setdefault(mismatch.frame, []).append(mismatch)
+        by_frame = judged.by_frame()
         port = by_frame.pop(-1, [])
         self.port_mismatches += len(port)
         for mismatch in port[: KEPT_FRAMES - len(self._port_kept)]:
@@ -232,7 +229,7 @@ class Statistics:
             "original_length": int(window.original_length[position]),
             "snapped": bool(window.snapped[position]),
             "disposition": disposition_name(code),
-            "reason": code_name(code) if code >= _FIRST_DROP else None,
+            "reason": code_name(code) if code >= FIRST_DROP else None,
             "latency_cycles": latency if latency >= 0 else None,
             "window": self.windows - 1,
             "begin_ns": judged.begin_ns,
@@ -287,7 +284,7 @@ class Statistics:
     def figures(self) -> dict[str, Any]:
         """All of it, as JSON takes it. Frames that were taken later are in the next one."""
         drops = {
-            code_name(int(code)): int(self._codes[code]) for code in np.flatnonzero(self._codes) if code >= _FIRST_DROP
+            code_name(int(code)): int(self._codes[code]) for code in np.flatnonzero(self._codes) if code >= FIRST_DROP
         }
         return {
             "v": FIGURES_VERSION,
@@ -321,7 +318,7 @@ class Statistics:
 
 def _dispositions(codes: np.ndarray) -> dict[str, int]:
     """Frames by what became of them, from their number by code. A code that ends no frame counts as none."""
-    delivered, consumed, dropped = int(codes[Code.DELIVERED]), int(codes[Code.CONSUMED]), int(codes[_FIRST_DROP:].sum())
+    delivered, consumed, dropped = int(codes[Code.DELIVERED]), int(codes[Code.CONSUMED]), int(codes[FIRST_DROP:].sum())
     unreported = int(codes.sum()) - delivered - consumed - dropped
     return {"delivered": delivered, "consumed": consumed, "dropped": dropped, "unreported": unreported}
 

@@ -12,7 +12,7 @@ from models.config import NicConfig
 from models.frames import Edge
 from models.meta import Code
 from models.nic import NicPortModel
-from tb.replay.pace import offered
+from tb.replay.pace import PlayTimes, offered
 from tb.replay.perform import Progress, Task
 from tb.replay.records import difference
 from tb.replay.replay import replay
@@ -22,11 +22,15 @@ from tb.replay.window import Judged, Listener, Window
 from tb.replay.windows import Windows, part
 from tb.targets.probe import ProbeTarget
 
-__all__ = ["Ahead", "Step", "Trace", "TraceError", "follow_last", "trace"]
+__all__ = ["Ahead", "Step", "Trace", "TraceEnded", "TraceError", "follow_last", "trace"]
 
 
 class TraceError(Exception):
     """There is no such frame to be traced; the message is one line."""
+
+
+class TraceEnded(Exception):
+    """The replay ended before the frame; the message is one line."""
 
 
 @dataclass(frozen=True)
@@ -116,26 +120,29 @@ async def trace(
     target: ProbeTarget, task: Task, index: int, tell: Callable[[int, int, int], None] = lambda *_: None
 ) -> Trace:
     """Replay a task up to frame ``index`` and follow that one. The frames before it are played as in a replay, so its
-    cycles are those it has there. ``tell`` takes frames, cycles and bytes so far. TraceError: it isn't there, or the
-    port got stuck before it. Unsupported: as `replay`.
+    cycles are those it has there. ``tell`` takes frames, cycles and bytes so far. TraceError: it isn't there.
+    TraceEnded: the port got stuck or broke a rule before it. Unsupported, TargetError: as `replay`.
     """
     config = NicConfig.parse(task.config)
-    windows, catch = task.windows(), _Catch(target, index)
-    listeners: list[Listener] = [catch, Progress(windows, tell)]
-    ended = await replay(target, _up_to(windows, task.pace, target, index), config, listeners, keep_going=True)
+    windows, catch, times = task.windows(), _Catch(target, index), PlayTimes(target.now)
+    listeners: list[Listener] = [catch, times, Progress(target, windows, tell)]
+    timed = offered(windows, task.pace, times.passed)
+    ended = await replay(target, _up_to(timed, target, index), config, listeners, keep_going=True)
+    if catch.caught is None and ended.error:
+        first, _, more = ended.error.partition("\n")
+        raise TraceEnded(f"--frame {index}: the replay ended before it: {first}{' …' if more else ''}")
     if catch.caught is None:
-        raise TraceError(_missing(windows, index, ended.error))
+        raise TraceError(_missing(windows, index))
     judged, lanes = catch.caught
     if judged.window.batch.lengths[-1] == 0:
         raise TraceError(f"frame {index} has no byte, so no stream can carry it")
     return follow_last(judged, lanes, NicPortModel(config), ended.error)
 
 
-def _up_to(windows: Windows, pace: str, target: ProbeTarget, index: int) -> Iterator[Window]:
+def _up_to(windows: Iterable[Window], target: ProbeTarget, index: int) -> Iterator[Window]:
     """The windows up to frame ``index``, which is the last one of the last; only that one is noted."""
     target.note(False)
-    timed: Iterable[Window] = offered(windows, pace)
-    for window in timed:
+    for window in windows:
         at = np.flatnonzero(window.index == index)
         if len(at):
             target.note(True)
@@ -146,10 +153,8 @@ def _up_to(windows: Windows, pace: str, target: ProbeTarget, index: int) -> Iter
         yield window
 
 
-def _missing(windows: Windows, index: int, error: str) -> str:
+def _missing(windows: Windows, index: int) -> str:
     """Why a frame wasn't played."""
-    if error:
-        return f"--frame {index}: the replay ended before it: {error}"
     if windows.seen > index:
         return f"--frame {index}: the filter leaves it out"
     problems = "".join(f"; {problem}" for problem in windows.errors)

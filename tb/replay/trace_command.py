@@ -19,12 +19,12 @@ from tb.replay.checks import UsageError, check_captures, sizes
 from tb.replay.pace import PACES
 from tb.replay.perform import Task
 from tb.replay.replay_command import check_choices, named
-from tb.replay.run import How
+from tb.replay.run import How, no_start
 from tb.replay.show import Tell, progress, say, stream
-from tb.replay.trace import Step, Trace, TraceError, trace
+from tb.replay.trace import Step, Trace, TraceEnded, TraceError, trace
 from tb.replay.window import WINDOW_FRAMES
 from tb.report.table import counted
-from tb.targets.base import Unsupported
+from tb.targets.base import TargetError, Unsupported
 from tb.targets.engine import CLOCK_NS
 from tb.targets.probe import ProbeTarget
 
@@ -57,6 +57,12 @@ def follow(
     except (UsageError, ConfigError, TraceError, Unsupported) as error:
         typer.echo(f"nicloop: {error}", err=True)
         raise typer.Exit(2) from error
+    except TraceEnded as error:
+        typer.echo(f"nicloop: {error}", err=True)
+        raise typer.Exit(1) from error
+    except TargetError as error:
+        typer.echo(f"nicloop: {no_start(error)}", err=True)
+        raise typer.Exit(1) from error
     except KeyboardInterrupt:
         typer.echo("nicloop: interrupted", err=True)
         raise typer.Exit(130) from None

@@ -46,7 +46,7 @@ class Judged:
     """A window that was played, and the differences from the golden model.
 
     mismatches: their ``frame`` is a position in the window, -1: no frame in particular. begin_ns: simulated time at
-    which the play began; cycles of ``outcome`` count from there. first_out: number, through the replay, of the first
+    cycle 0 of the play, as in the outcome. first_out: number, through the replay, of the first
     frame of ``outcome.frames``.
     """
 
@@ -55,6 +55,13 @@ class Judged:
     mismatches: list[Mismatch]
     begin_ns: int
     first_out: int
+
+    def by_frame(self) -> dict[int, list[Mismatch]]:
+        """The differences of each frame that differs, by its position in the window; -1: those of no frame."""
+        found: dict[int, list[Mismatch]] = {}
+        for mismatch in self.mismatches:
+            found.setdefault(mismatch.frame, []).append(mismatch)
+        return found
 
 
 class Listener(Protocol):

@@ -11,6 +11,7 @@ import numpy as np
 
 from models.frames import Batch, Edge
 from tb.replay.capture import CaptureError, CaptureReader, Piece
+from tb.replay.piece import printable
 from tb.replay.select import Filter, FrameRange
 from tb.replay.window import WINDOW_FRAMES, Window
 
@@ -117,7 +118,7 @@ def regrouped(windows: Iterable[Window], size: int) -> Iterator[Window]:
 
 
 def capture_names(paths: Sequence[Path]) -> list[str]:
-    """What each capture is called: its file's name, with as many folders as tell equal names apart."""
+    """What each capture is called: its file's name (`printable`), with as many folders as tell equal names apart."""
     names: list[str] = []
     whole = [Path(os.path.abspath(path)) for path in paths]
     for path in whole:
@@ -127,7 +128,7 @@ def capture_names(paths: Sequence[Path]) -> list[str]:
             for depth in range(1, len(path.parts) + 1)
             if depth == len(path.parts) or all(other.parts[-depth:] != path.parts[-depth:] for other in others)
         )
-        name = str(Path(*path.parts[-depth:]))
+        name = printable(str(Path(*path.parts[-depth:])))
         given = sum(known == name or known.startswith(f"{name} (") for known in names)
         names.append(f"{name} ({given + 1})" if given else name)
     return names

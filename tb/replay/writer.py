@@ -61,6 +61,10 @@ class PcapngWriter:
         options = _option(2, name.encode()) + _option(9, b"\x09") + _option(0, b"")
         return _block(IDB, struct.pack("<HHI", ETHERNET, 0, 0) + options)
 
+    def flush(self) -> None:
+        """Hand what was written to the system, so that a reader of the file sees it."""
+        self._sink.flush()
+
     def close(self) -> None:
         """A file without a frame describes port 0's wire. CaptureError: what was left can't be written."""
         try:

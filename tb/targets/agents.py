@@ -29,6 +29,7 @@ from tb.targets.base import Capabilities, Fault, FaultKind, Frame, ProtocolError
 from tb.targets.engine import (
     CLOCK_NS,
     DIRECTIONS,
+    SETTLE_CYCLES,
     WATCHDOG_CYCLES,
     CameOut,
     Fate,
@@ -88,7 +89,8 @@ class AgentsEngine:
         self.out: dict[Edge, deque[Frame]] = {edge: deque() for edge in Edge}
         self._moved = Event()
         self._played: Played | None = None
-        self._begin = 0
+        self._begin = self._end = self.begin_ns = 0
+        self._alone = False
         self._waiting: set[int] = set()
         self._complaints: list[str] = []
 
@@ -222,6 +224,7 @@ class AgentsEngine:
     async def send(self, edge: Edge, data: bytes, queue: int, bad: int) -> None:
         token = _Token(-1, _axis_frame(edge, data, queue, bad), lone=True)
         way = self.ways[edge]
+        self._alone = False
         self._offer(way, token)
         clock = RisingEdge(self.dut.clk)
         waited = 0
@@ -268,7 +271,7 @@ class AgentsEngine:
     ) -> Outcome:
         clk = self.dut.clk
         await RisingEdge(clk)
-        start_ns = int(get_sim_time("ns"))
+        self.begin_ns = int(get_sim_time("ns"))
         self._begin = cycle(clk)
         frames = list(batch)
         tokens = [
@@ -288,11 +291,12 @@ class AgentsEngine:
             for way in self.ways.values():
                 way.sink.pause = None
         played, self._played = self._played, None
-        played.cycles = cycle(clk) - self._begin
+        self._end, self._alone = cycle(clk), True
+        played.cycles = self._end - self._begin
         for token in tokens:
             for name, at in (("first_in", token.frame.first_cycle), ("last_in", token.frame.last_cycle)):
                 setattr(token.fate, name, at - self._begin if at >= 0 else -1)
-        return make_outcome(batch, played, start_ns)
+        return make_outcome(batch, played, self.begin_ns)
 
     def _begin_feeding(
         self, left: Mapping[Edge, list[_Token]], times: list[int], profiles: Mapping[Edge, str]
@@ -338,10 +342,25 @@ class AgentsEngine:
         for task in tasks:
             task.cancel()
         await edge
+        self._check_complaints()
+
+    def _check_complaints(self) -> None:
         if self._complaints:
             text = "\n".join(self._complaints)
             self._complaints.clear()
             raise ProtocolError(text)
+
+    async def finish(self) -> None:
+        left = self._end + SETTLE_CYCLES - cycle(self.dut.clk)
+        if left > 0:
+            await wait_cycles(self.dut.clk, left)
+        self._check_complaints()
+        # Frames of a send that was begun since are theirs.
+        came = [f"m_axis_{way.edge.opposite.name.lower()}" for way in self.ways.values() if way.unmatched]
+        if self._alone and came:
+            raise ProtocolError(
+                f"after the end of every frame of the play {' and '.join(came)} gave more frames that nobody sent"
+            )
 
     def _what_is_stuck(self) -> tuple[str, str]:
         """The stream that doesn't move, and what is known of it."""

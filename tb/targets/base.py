@@ -39,7 +39,12 @@ PROFILES = (*PAUSES, "stalled")
 
 
 class TargetError(Exception):
-    """What goes wrong at a target's face, as opposed to a wrong answer of the device."""
+    """What goes wrong at a target's face, as opposed to a wrong answer of the device.
+
+    begin_ns: the device's time at cycle 0 of the play that it ended; None: it ended none.
+    """
+
+    begin_ns: int | None = None
 
 
 class UnmappedAddress(TargetError):

@@ -19,6 +19,7 @@ from tb.targets.base import Capabilities, Fault, Frame
 __all__ = [
     "CLOCK_NS",
     "DIRECTIONS",
+    "SETTLE_CYCLES",
     "WATCHDOG_CYCLES",
     "CameOut",
     "Engine",
@@ -34,6 +35,10 @@ __all__ = [
 CLOCK_NS = 4.0
 """Period of the core clock."""
 
+SETTLE_CYCLES = 800
+"""Cycles behind the end of a play in which nothing may come out any more: longer than any frame takes. The counters
+are read in them."""
+
 WATCHDOG_CYCLES = 20_000
 """Cycles in which nothing moves until a play is ended as stuck: longer than any pause, and than the longest frame."""
 
@@ -43,7 +48,7 @@ DIRECTIONS: dict[Edge, str] = {Edge.WIRE: "rx", Edge.HOST: "tx"}
 
 def cycles_of(time_ns: int) -> int:
     """First cycle that isn't before ``time_ns``."""
-    return int(-(-time_ns // CLOCK_NS))
+    return -(-time_ns // int(CLOCK_NS))
 
 
 def cycles_to_sleep(ns: int) -> int:
@@ -116,6 +121,8 @@ class Engine(Protocol):
     """The interface of both engines. ``reset`` returns once the port is ready."""
 
     capabilities: Capabilities
+    begin_ns: int
+    """Time at cycle 0 of the last play."""
 
     async def start(self) -> None: ...
 
@@ -125,6 +132,11 @@ class Engine(Protocol):
         self, batch: Batch, profiles: Mapping[Edge, str], cut: Fault | None, again: Callable[[], Awaitable[None]]
     ) -> Outcome:
         """Play; ``cut`` is a reset fault, ``again`` programs the port after it. `Stuck`: the watchdog ended it."""
+        ...
+
+    async def finish(self) -> None:
+        """Once `SETTLE_CYCLES` have passed since the end of the play: `ProtocolError`, if a rule was broken in them or
+        anything came out that nobody sent."""
         ...
 
     async def send(self, edge: Edge, data: bytes, queue: int, bad: int) -> None: ...
@@ -164,7 +176,7 @@ def make_outcome(batch: Batch, played: Played, start_ns: int) -> Outcome:
     frames = Batch.of(
         [frame.data for frame in out],
         edge=[int(frame.edge) for frame in out],
-        time_ns=[int(start_ns + frame.first_out * CLOCK_NS) for frame in out],
+        time_ns=[start_ns + frame.first_out * int(CLOCK_NS) for frame in out],
         queue=[unpack(frame.meta)["queue"] if frame.edge == Edge.HOST else 0 for frame in out],
         bad=[frame.user & 0xFF if frame.user & 1 else 0 for frame in out],
     )
@@ -179,6 +191,7 @@ def make_outcome(batch: Batch, played: Played, start_ns: int) -> Outcome:
         first_out=first_out,
         last_out=last_out,
         cycles=played.cycles,
+        begin_ns=start_ns,
         resets=np.array(played.resets, np.int64),
         user=np.array([frame.user for frame in out], np.uint16),
         meta=words_of([frame.meta if frame.edge == Edge.HOST else 0 for frame in out]),

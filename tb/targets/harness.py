@@ -20,7 +20,7 @@ from models.meta import Code, Words, field_of
 from tb.native import PORT_PATHS
 from tb.native.harness import Harness, Library, Results, SinkResult
 from tb.targets.base import Capabilities, Fault, FaultKind, Frame, ProtocolError, Stuck
-from tb.targets.engine import CLOCK_NS, DIRECTIONS, WATCHDOG_CYCLES, CameOut, Fate, Gone, settle
+from tb.targets.engine import CLOCK_NS, DIRECTIONS, SETTLE_CYCLES, WATCHDOG_CYCLES, CameOut, Fate, Gone, settle
 
 __all__ = ["HarnessEngine"]
 
@@ -68,6 +68,9 @@ class HarnessEngine(ABC):
     def __init__(self, seed: int, lib: Library | None = None) -> None:
         self.capabilities = Capabilities(faults=frozenset(FaultKind), frames=4096)
         self.seed, self._lib = seed, lib
+        self._end = self.begin_ns = 0
+        self._counted: dict[str, int] = {}
+        self._alone = False
         self._out: dict[Edge, deque[Frame]] = {edge: deque() for edge in Edge}
 
     @abstractmethod
@@ -127,6 +130,7 @@ class HarnessEngine(ABC):
     async def send(self, edge: Edge, data: bytes, queue: int, bad: int) -> None:
         batch = Batch.of([data], edge=edge, queue=queue, bad=bad)
         name = _NAMES[edge]
+        self._alone = False
         taken = self._harness.counters()[f"{name}_in_frames"]
         self._harness.push_batch(name, batch, host=edge == Edge.HOST)
         for _ in range(WATCHDOG_CYCLES):
@@ -183,6 +187,7 @@ class HarnessEngine(ABC):
         self._complain()
         self._fetch()
         begin = self._now()
+        self.begin_ns = int(begin * CLOCK_NS)
         index = {edge: np.flatnonzero(batch.edge == edge).astype(np.int64) for edge in Edge}
         columns, resets = _Columns.of(len(batch)), []
         if cut is not None and cut.frame < len(index[cut.edge]):
@@ -202,7 +207,29 @@ class HarnessEngine(ABC):
         self._take(batch, index, self._harness.pop(), base, columns)
         without = np.flatnonzero(columns.code == 0)
         self._complain(int(without[0]) if len(without) else None)
+        self._end, self._counted, self._alone = self._now(), self._harness.counters(), True
         return self._outcome(columns, self._now() - begin, begin, resets)
+
+    async def finish(self) -> None:
+        left = self._end + SETTLE_CYCLES - self._now()
+        if left > 0:
+            await self._wait(left)
+        self._complain()
+        # Frames of a send that was begun since are theirs.
+        if self._alone and not self._harness.done:
+            raise ProtocolError(f"after the end of every frame of the play {self._strays()}")
+
+    def _strays(self) -> str:
+        """What came since the end of the play."""
+        now = self._harness.counters()
+        came = {
+            f"m_axis_{name}": [now[f"{name}_out_{u}"] - self._counted[f"{name}_out_{u}"] for u in ("frames", "beats")]
+            for name in _NAMES.values()
+        }
+        said = [
+            f"{stream} gave {frames} more frames, {beats} beats" for stream, (frames, beats) in came.items() if beats
+        ]
+        return f"{' and '.join(said) or 'an end was reported'} that nobody sent"
 
     def _offer(self, batch: Batch, index: Mapping[Edge, Int64], profiles: Mapping[Edge, str], begin: int) -> None:
         """Hand the frames of ``index`` over, each for its time; put the profiles on the sinks."""
@@ -302,6 +329,7 @@ class HarnessEngine(ABC):
             first_out=columns.first_out,
             last_out=columns.last_out,
             cycles=cycles,
+            begin_ns=int(begin * CLOCK_NS),
             resets=np.array(resets, np.int64),
             user=np.concatenate([sink.user for _, _, sink in parts]).astype(np.uint16),
             meta=np.concatenate([sink.meta * np.uint32(_to_host(part)) for part, _, sink in parts]),

@@ -96,8 +96,12 @@ async def _judge_native(
     if waves:
         path.parent.mkdir(parents=True, exist_ok=True)
         target.start_waves(path)
-    await target.start()
-    result = await judge(scenario, target, values, seed, config)
+    try:
+        await target.start()
+    except TargetError as error:
+        result = ScenarioResult(scenario.name, "", "failed", f"{type(error).__name__}: {error}", seed=seed)
+    else:
+        result = await judge(scenario, target, values, seed, config)
     target.stop_waves()
     result.waves = str(path) if waves else ""
     return result

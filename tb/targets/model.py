@@ -9,7 +9,10 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import count
+
+import numpy as np
 
 from models.config import NicConfig
 from models.frames import BEAT_BYTES, Batch, Edge, Outcome
@@ -74,8 +77,10 @@ class ModelTarget(Turns):
             outcome = self._model.play(batch)
         else:
             outcome = self._play_with_reset(batch, cut, fault.after_beats)
+        begin_ns = self.now()
+        time_ns = begin_ns + (outcome.first_out[outcome.source] * self._clock).astype(np.int64)
         await self._pass(outcome.cycles * self._clock)
-        return outcome
+        return replace(outcome, begin_ns=begin_ns, frames=replace(outcome.frames, time_ns=time_ns))
 
     def _play_with_reset(self, batch: Batch, cut: int, after_beats: int) -> Outcome:
         """Frames before the cut pass, the cut one is lost, the rest meets a port fresh from reset."""

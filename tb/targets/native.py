@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import asdict
 from math import inf
 from pathlib import Path
@@ -39,6 +39,27 @@ SLICE_SKIPPED = 250_000_000
 """The same of cycles that are skipped: a generator of random pauses draws for each."""
 
 _MAGIC = b"NICLOOPS"
+
+
+def _packed(head: dict[str, Any], state: bytes) -> bytes:
+    """A saved state: magic, length of the head (4 bytes, little endian), the head as JSON, the engine's bytes."""
+    text = json.dumps(head | {"sha256": _digest(head, state)}).encode()
+    return _MAGIC + len(text).to_bytes(4, "little") + text + state
+
+
+def _unpacked(snapshot: bytes) -> tuple[dict[str, Any], bytes]:
+    """Back to head and bytes. ValueError, KeyError, TypeError: it is no saved state."""
+    if not snapshot.startswith(_MAGIC):
+        raise ValueError("it doesn't begin like one")
+    begin = len(_MAGIC) + 4
+    end = begin + int.from_bytes(snapshot[len(_MAGIC) : begin], "little")
+    return json.loads(snapshot[begin:end]), snapshot[end:]
+
+
+def _digest(head: dict[str, Any], state: bytes) -> str:
+    """Of everything in a saved state but the digest itself."""
+    rest = {name: value for name, value in head.items() if name != "sha256"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode() + state).hexdigest()
 
 
 def waves_suffix() -> str:
@@ -150,11 +171,24 @@ class NativeEngine(HarnessEngine):
             state, data = self.device.answer()
         finally:
             self._accessing = False
+        self._check_access(state, address)
+        return data
+
+    async def read_all(self, addresses: Sequence[int]) -> list[int]:
+        """As one `read` after the other, in one call where nobody else waits for a time."""
+        if self.clock.shared or self.device.access_state == Access.BUSY:
+            return [await self.read(address) for address in addresses]
+        found = self.device.read(addresses)
+        if len(found) < len(addresses):
+            self._check_access(self.device.access_state, addresses[len(found)])
+        return found
+
+    @staticmethod
+    def _check_access(state: Access, address: int) -> None:
         if state == Access.STUCK:
             raise Stuck("s_axil", 1000, "no answer")
         if state == Access.ERROR:
             raise UnmappedAddress(address)
-        return data
 
 
 class SnapshotError(TargetError):
@@ -195,7 +229,15 @@ class NativeTarget(PortTarget):
         await self.engine._wait(cycles_to_sleep(ns))
 
     def now(self) -> int:
-        return max(0, int(self.engine.clock.time() * CLOCK_NS))
+        return max(0, self.engine.clock.time() * int(CLOCK_NS))
+
+    @property
+    def skipped(self) -> int:
+        """Cycles that were skipped since the device was made."""
+        return self.engine.device.skipped
+
+    async def read_all(self, addresses: Sequence[int]) -> list[int]:
+        return await self.engine.read_all(addresses)
 
     async def gather(self, *coroutines: Awaitable[Any]) -> list[Any]:
         return await self.engine.clock.gather(*coroutines)
@@ -210,34 +252,28 @@ class NativeTarget(PortTarget):
             "config": self._config.to_toml(),
             "armed": [asdict(fault) for fault in self._armed.faults()],
         }
-        text = json.dumps(head).encode()
         try:
-            return _MAGIC + len(text).to_bytes(4, "little") + text + self.engine.save()
+            return _packed(head, self.engine.save())
         except ValueError as error:
             raise SnapshotError(f"the state can't be saved: {error}") from None
 
     def restore(self, snapshot: bytes) -> None:
         """Back to the state of a `snapshot`, also of another target of the same build; time goes back with it.
 
-        `SnapshotError`: it is of another build, or damaged.
+        `SnapshotError`: it is of another build, or damaged; then nothing has changed.
         """
-        begin = len(_MAGIC) + 4
-        end = begin + int.from_bytes(snapshot[len(_MAGIC) : begin], "little")
         try:
-            if not snapshot.startswith(_MAGIC):
-                raise ValueError("it doesn't begin like one")
-            head = json.loads(snapshot[begin:end])
+            head, state = _unpacked(snapshot)
+            if head["build"] != self.build:
+                raise SnapshotError(
+                    f"the state is of build {head['build']}, this is {self.build}: other RTL, harness or tools"
+                )
+            if head["sha256"] != _digest(head, state):
+                raise ValueError("it is damaged, its digest is another")
             config, faults = NicConfig.parse(head["config"]), [Fault(**fault) for fault in head["armed"]]
+            self.engine.restore(state, head["seed"])
         except (ValueError, KeyError, TypeError) as error:
             raise SnapshotError(f"this is no saved state: {error}") from None
-        if head["build"] != self.build:
-            raise SnapshotError(
-                f"the state is of build {head['build']}, this is {self.build}: other RTL, harness or tools"
-            )
-        try:
-            self.engine.restore(snapshot[end:], head["seed"])
-        except ValueError as error:
-            raise SnapshotError(str(error)) from None
         self._config, self._armed = config, Armed()
         for fault in faults:
             self._armed.take(fault)

@@ -51,6 +51,7 @@ def join_at_reset(batch: Batch, cut: int, beats: int, first: Outcome, second: Ou
         code=code,
         queue=queue,
         cycles=shift + second.cycles,
+        begin_ns=first.begin_ns,
         counters=second.counters,
         resets=np.array([reset], np.int64),
         user=np.concatenate([first.user, second.user]),

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from models.config import NicConfig
 from models.frames import Batch, Edge, Outcome
 from models.port_map import PORT
-from tb.targets.base import Armed, Capabilities, Fault, Frame, Memory, ReceiveTimeout, UnmappedAddress, Unsupported
+from tb.targets.base import (
+    Armed,
+    Capabilities,
+    Fault,
+    Frame,
+    Memory,
+    ReceiveTimeout,
+    TargetError,
+    UnmappedAddress,
+    Unsupported,
+)
 from tb.targets.engine import Engine
 from tb.targets.program import program, read_counters
 
@@ -53,8 +63,14 @@ class PortTarget(ABC):
         self._check_port(stimulus)
         batch = self._armed.mark(stimulus)
         cut, self._armed.reset = self._armed.reset, None
-        outcome = await self._engine.play(batch, self._armed.profile, cut, lambda: program(self, self._config))
-        return replace(outcome, counters=await read_counters(self))
+        try:
+            outcome = await self._engine.play(batch, self._armed.profile, cut, lambda: program(self, self._config))
+            counters = await read_counters(self.read_all)
+            await self._engine.finish()
+        except TargetError as error:
+            error.begin_ns = self._engine.begin_ns
+            raise
+        return replace(outcome, counters=counters)
 
     def _check_port(self, batch: Batch) -> None:
         for port in set(batch.port.tolist()) - set(self.capabilities.ports):
@@ -83,6 +99,10 @@ class PortTarget(ABC):
         if not 0 <= address < PORT.size:
             raise UnmappedAddress(address)
         return await self._engine.read(address)
+
+    async def read_all(self, addresses: Sequence[int]) -> list[int]:
+        """Registers of the port, one right after the other."""
+        return [await self.read(address) for address in addresses]
 
     async def write(self, address: int, value: int) -> None:
         if not 0 <= value < 1 << 32:

@@ -13,7 +13,7 @@ import numpy as np
 from models.frames import Batch, Edge, Int64, Outcome
 from tb.native.device import DeviceLibrary, TapLog
 from tb.nic.slots import LANES
-from tb.targets.base import Fault, FaultKind
+from tb.targets.base import Fault, FaultKind, TargetError
 from tb.targets.native import NativeEngine, NativeTarget, fingerprint
 
 __all__ = ["ProbeEngine", "ProbeTarget", "native_of_build"]
@@ -25,6 +25,7 @@ class ProbeEngine(NativeEngine):
 
     def __init__(self, library: DeviceLibrary, seed: int) -> None:
         super().__init__(library, seed)
+        _check_layout(*self.device.tap_layout)
         self.capabilities = replace(self.capabilities, faults=self.capabilities.faults - {FaultKind.RESET})
         self.noting = True
         self.log: TapLog | None = None
@@ -46,6 +47,17 @@ class ProbeEngine(NativeEngine):
         if self.noting:
             streams = sum(lane.streams for lane in LANES.values())
             self.device.begin_taps(streams * (len(batch) + 64))  # more only where the device makes frames without end
+
+
+def _check_layout(streams: int, exits: tuple[int, ...]) -> None:
+    """TargetError: the device's taps aren't those that tb/nic/slots.py names."""
+    lanes = LANES.values()
+    named = sum(lane.streams for lane in lanes), tuple(sorted(lane.first + len(lane.slots) for lane in lanes))
+    if (streams, exits) != named:
+        raise TargetError(
+            f"the device has taps on {streams} streams, of which {exits} leave it; tb/nic/slots.py names {named[0]}, "
+            f"of which {named[1]} do: make it fit tb/nic/nic_port_taps.sv"
+        )
 
 
 def _moved(log: TapLog, cycles: int) -> TapLog:

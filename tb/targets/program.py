@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
+
 from models.config import NicConfig
 from models.meta import Code
 from models.nic import COUNTERS
@@ -62,9 +64,14 @@ async def read_counter(target: Target, name: str) -> int:
     return await read64(target, f"nic.{name}")
 
 
-async def read_counters(target: Target) -> dict[str, int]:
-    """All counters of a port, named as in an `Outcome`."""
-    return {name: await read64(target, register) for name, register in COUNTERS.items()}
+_COUNTER_WORDS = [address(register) + 4 * word for register in COUNTERS.values() for word in range(2)]
+
+
+async def read_counters(read_all: Callable[[Sequence[int]], Awaitable[list[int]]]) -> dict[str, int]:
+    """All counters of a port, named as in an `Outcome`. read_all: reads registers one after the other; low words come
+    first, as in `read64`."""
+    words = await read_all(_COUNTER_WORDS)
+    return {name: words[2 * i] | words[2 * i + 1] << 32 for i, name in enumerate(COUNTERS)}
 
 
 async def read_dispositions(target: Target, direction: str) -> dict[Code, int]:

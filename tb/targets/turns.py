@@ -42,6 +42,11 @@ class Turns(ABC):
     async def advance(self, wait: Wait) -> None:
         """Move time on: to the end of ``wait``, or to where its condition may hold, or a part of the way."""
 
+    @property
+    def shared(self) -> bool:
+        """A gather is under way: others may wait for a time."""
+        return self._depth > 0
+
     async def wait(self, wait: Wait) -> None:
         """Suspend until ``wait`` is over."""
         while not self._over(wait):

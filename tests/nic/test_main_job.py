@@ -245,6 +245,19 @@ def _played(folder: Path) -> list[CaptureResult]:
     return [CaptureResult.from_json(json.loads(line)) for line in (folder / "results.jsonl").read_text().splitlines()]
 
 
+def test_a_failure_that_cannot_be_packed_is_a_notice_and_the_play_goes_on(tmp_path: Path) -> None:
+    source, failures = tmp_path / "field.pcapng", tmp_path / "failures"
+    write_capture(source, capture_with_a_mark())
+    failures.touch()
+    job = _job(source, tmp_path / "one", failures)
+    job["captures"] *= 2
+    asyncio.run(play_job(wrong_target(_flipped_byte), job, NicConfig(), tmp_path / "one"))
+    for result in _played(tmp_path / "one"):
+        assert result.notice == f"{failures}: the failure can't be packed there: File exists"
+        assert "byte 37" in result.failure["first"] and "capture" not in result.failure
+        commands._explain(Console(file=io.StringIO()), result, "make sim")
+
+
 def test_the_smallest_capture_lies_on_disk_and_fails_again_by_itself(tmp_path: Path) -> None:
     source = tmp_path / "field.pcapng"
     write_capture(source, capture_with_a_mark())

@@ -25,8 +25,9 @@ from models import meta as meta_word
 from models.meta import Code
 from tb import native
 from tb.build import Design
-from tb.native.harness import PAUSES, Harness, build_library, load, meta_words
+from tb.native.harness import PAUSES, Harness, build_library, cycles_of, load, meta_words
 from tb.nic.designs import port_design
+from tb.targets import engine
 from tb.toolchain import ROOT, SIM_BUILD
 
 FULL = 0xFFFF
@@ -232,6 +233,23 @@ def test_a_frame_waits_for_its_earliest_cycle(lib: Any) -> None:
     stepper = Stepper(lib)
     stepper.push([16, 16, 16, 16], earliest=np.array([0, 10, 5, 40]))
     assert starts(stepper, 4) == [1, 10, 11, 40]
+
+
+def test_times_become_cycles_without_rounding(lib: Any) -> None:
+    times = [0, 1, 3, 4, 5, 9_300_000_000_000_001, 10**18, 10**18 + 1, 2**63 - 1]
+    assert cycles_of(np.array(times, np.int64)).tolist() == [-(-time // 4) for time in times]
+    assert [engine.cycles_of(time) for time in times] == [-(-time // 4) for time in times]
+
+
+@pytest.mark.parametrize("rate", [Fraction(25), Fraction(100), Fraction(165, 16)], ids=str)
+def test_a_frame_of_the_far_future_is_paced_like_any_other(lib: Any, rate: Fraction) -> None:
+    for far in (250_000_000_000_000_000, 2**60, 2**61 + 1):
+        stepper = Stepper(lib)
+        stepper.harness.set_rate("in", rate)
+        stepper.push([16], earliest=np.array([far]))
+        for _ in range(100):
+            assert stepper.source() == 0
+            stepper.end()
 
 
 # ------------------------------------------------------------------------------------------------------ source

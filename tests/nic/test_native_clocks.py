@@ -133,19 +133,26 @@ def test_a_device_of_two_clocks_plays_on_from_a_saved_state(fifo: Any, seed: int
             assert (getattr(one, name) == getattr(other, name)).all(), name
 
 
-@pytest.mark.parametrize("period", [1, 7, 40, 1000, 123_457])
-def test_time_is_skipped_up_to_a_deadline_and_no_further(verilator: str, period: int, seed: int) -> None:
+def timer(seed: int, *, skip: bool, **parameters: int) -> tuple[Device, Harness]:
+    """timer.v on its way out of reset, and its harness."""
     rtl = (ROOT / "rtl" / "nic" / "nic_time.v", HERE / "timer.v")
     pins = (*native.DEVICE, HERE / "timer_pins.cpp")
-    lib = load(build_native(Design("native/timer", "timer", rtl, {"PERIOD": period}, native=pins)))
+    lib = load(build_native(Design("native/timer", "timer", rtl, parameters, native=pins)))
+    device, harness = Device(lib, seed), Harness([], ["out"], {}, seed=seed, meta_words=0, lib=lib)
+    device.set_skip(skip)
+    device.bind(harness)
+    device.run(4)
+    device.reset(False)
+    device.run(1)
+    return device, harness
+
+
+@pytest.mark.parametrize("period", [1, 7, 40, 1000, 123_457])
+def test_time_is_skipped_up_to_a_deadline_and_no_further(verilator: str, period: int, seed: int) -> None:
     woken, skipped = [], []
     for skip in (True, False):
-        device, harness = Device(lib, seed), Harness([], ["out"], {}, seed=seed, meta_words=0, lib=lib)
-        device.set_skip(skip)
-        device.bind(harness)
+        device, harness = timer(seed, skip=skip, PERIOD=period)
         harness.set_pause("out", "random")
-        device.run(4)
-        device.reset(False)
         device.run(150_000)
         harness.check()
         sink = harness.pop().sinks["out"]
@@ -158,3 +165,23 @@ def test_time_is_skipped_up_to_a_deadline_and_no_further(verilator: str, period:
         assert (np.arange(1, len(times) + 1) * period <= times).all()
         assert (times < np.arange(1, len(times) + 1) * period + 40).all()
     assert (skipped[0] > 100_000) == (period >= 1000) and skipped[1] == 0
+
+
+def test_a_device_that_is_not_ready_is_not_skipped_though_it_says_idle(verilator: str, seed: int) -> None:
+    came = []
+    for skip in (True, False):
+        device, _ = timer(seed, skip=skip, PERIOD=1_000_000, CLEAR=5000)
+        assert not device.ready
+        assert device.run(20_000, Event.READY) == Event.READY
+        came.append(device.cycles)
+    assert came == [5 + 5000] * 2
+
+
+def test_a_device_without_a_harness_says_so(fifo: Any, seed: int) -> None:
+    bound, _ = fifo()
+    state, device = bound.save(), Device(bound._lib, seed)
+    for act in (lambda: device.run(1), device.save, lambda: device.restore(state)):
+        with pytest.raises(ValueError, match="no harness is bound"):
+            act()
+    with pytest.raises(ValueError, match="no saved state"):
+        bound.restore(state[:-1])

@@ -17,8 +17,10 @@ import pickle
 import re
 import signal
 import struct
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -29,11 +31,12 @@ import pytest
 from models.config import NicConfig
 from models.frames import Batch, Edge, Outcome
 from models.meta import Code
+from tb.native.device import Event
 from tb.nic.designs import port_design
 from tb.replay.capture import read_capture
 from tb.replay.pace import line_rate
 from tb.replay.play import draw_profiles, stimulus
-from tb.targets.base import PROFILES, Fault, Frame
+from tb.targets.base import PROFILES, Fault, Frame, UnmappedAddress
 from tb.targets.native import NativeTarget, SnapshotError, waves_suffix
 from tb.targets.program import address
 from tb.targets.recorded import Play, differences, record
@@ -144,6 +147,22 @@ def test_a_second_of_idle_time_is_skipped_at_once(verilator: str, seed: int) -> 
     assert outcome.first_in[2:].min() == 500_000_000
 
 
+def test_a_frame_of_the_far_future_comes_in_its_cycle(verilator: str, seed: int) -> None:
+    target = started(seed)
+    harness, device = target.engine._harness, target.engine.device
+    harness.set_rate("wire")
+    begin = harness.cycle + 100
+    for far in (9_300_000_000_000_001, 10**18):
+        frames = Batch.of([bytes(60)] * 3, time_ns=[0, far, far])
+        harness.push_batch("wire", frames, base_cycle=begin)
+        assert device.run(far, Event.DONE) == Event.DONE
+        first = -(-far // 4)
+        # 84 bytes of wire are 6.72 cycles
+        assert (harness.pop().sources["wire"].valid - begin).tolist()[1:] == [first, first + 7]
+    harness.check()
+    assert target.now() == 4 * (device.cycles - 1)
+
+
 # ------------------------------------------------------------------------------------------------------- state
 
 
@@ -185,8 +204,53 @@ def of_build(state: bytes, build: str) -> bytes:
     return state[:8] + len(head).to_bytes(4, "little") + head + state[12 + size :]
 
 
+def flipped(state: bytes, seed: int) -> Iterator[bytes]:
+    """The state with a bit changed, at places in its head, in the harness's part and in the model's."""
+    random = Random(seed)
+    for begin, end in ((0, 12), (12, 200), (200, 3000), (3000, len(state))):
+        for _ in range(5):
+            bad = bytearray(state)
+            bad[random.randrange(begin, end)] ^= 1 << random.randrange(8)
+            yield bytes(bad)
+
+
+SAVES = """
+import asyncio, sys
+from models.config import NicConfig
+from models.frames import Batch, Edge
+from tb.targets.base import Fault
+from tb.targets.native import NativeTarget
+
+async def state():
+    target = NativeTarget(int(sys.argv[1]))
+    await target.start()
+    await target.configure(NicConfig())
+    await target.inject(Fault.back_pressure(Edge.HOST, "storm"))
+    await target.play(Batch.of([bytes(range(64)), bytes(70)] * 20, edge=[0, 1] * 20))
+    return target.snapshot()
+
+sys.stdout.buffer.write(asyncio.run(state()))
+"""
+
+
+def test_a_state_has_the_same_bytes_in_every_process(verilator: str, seed: int) -> None:
+    states = []
+    for fill in ("0", "85", "170"):
+        environment = {**os.environ, "MALLOC_PERTURB_": fill}
+        command = [sys.executable, "-c", SAVES, str(seed)]
+        states.append(subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE).stdout)
+    assert len(states[0]) > 100_000
+    for state in states[1:]:
+        assert [i for i, (one, other) in enumerate(zip(states[0], state, strict=True)) if one != other] == []
+
+
 def test_a_state_is_refused_with_the_reason(verilator: str, seed: int) -> None:
     target = started(seed)
+    harness = target.engine._harness
+
+    def now() -> tuple[Any, ...]:
+        return target.now(), harness.cycle, harness.counters(), target.engine.device.save()
+
     good = target.snapshot()
     asyncio.run(target.send(Frame(bytes(64), Edge.WIRE)))
     with pytest.raises(SnapshotError, match="frames are in flight"):
@@ -196,9 +260,11 @@ def test_a_state_is_refused_with_the_reason(verilator: str, seed: int) -> None:
         target.snapshot()
     with pytest.raises(SnapshotError, match=r"the state is of build native-other, this is native-"):
         target.restore(of_build(good, "native-other"))
-    for bad in (b"", b"{}", good[:40], good[:-1], good + b"x"):
-        with pytest.raises(SnapshotError, match="no saved state"):
+    for bad in (b"", b"{}", good[:40], good[:-1], good + b"x", *flipped(good, seed)):
+        before = now()
+        with pytest.raises(SnapshotError, match=r"no saved state|is of build"):
             target.restore(bad)
+        assert now() == before, "what is refused changes nothing"
     target.restore(good)
     assert asyncio.run(target.play(few(2))).code.tolist() == [Code.DELIVERED] * 2
 
@@ -224,13 +290,12 @@ def test_waves_of_a_window_hold_its_frames_and_no_others(tmp_path: Path, verilat
     for edge in Edge:
         batch, path = few(30), tmp_path / f"{edge.name}{waves_suffix()}"
         target.waves_of(path, edge, 5, 7)
-        begin = target.now()
         outcome = asyncio.run(target.play(batch))
         mine = np.flatnonzero(batch.edge == edge)[5:8]
         first, last, variables = wave_times(path)
         clock = target.capabilities.clock_ns
-        wanted = begin + clock * np.array([outcome.first_in[mine[0]], outcome.last_out[mine[-1]]])
-        assert wanted[0] - 10 * clock <= first / 1000 <= wanted[0] + clock
+        wanted = outcome.begin_ns + clock * np.array([outcome.first_in[mine[0]], outcome.last_out[mine[-1]]])
+        assert wanted[0] - 10 * clock <= first / 1000 <= wanted[0]
         assert wanted[1] <= last / 1000 <= wanted[1] + 50 * clock
         assert variables > 1000
 
@@ -247,7 +312,8 @@ def test_waves_start_and_stop_between_plays_and_change_nothing(tmp_path: Path, v
         assert path.exists() == (number != 1)
         if path.exists():
             first, last, _ = wave_times(path)
-            assert abs(first / 1000 - begin) <= 8 and abs(last / 1000 - watched.now()) <= 8
+            # The last edge is a falling one, half a cycle before the rising edge that comes next.
+            assert (first / 1000, last / 1000, other.begin_ns) == (begin, watched.now() - 2, begin + 4)
     with pytest.raises(OSError, match="can't be written"):
         watched.start_waves(tmp_path / "nowhere" / "x.fst")
 
@@ -290,6 +356,31 @@ def test_a_play_and_register_accesses_interleave_the_same_way_each_time(verilato
     assert differences(runs[0][0], runs[1][0]) == []
     assert runs[0][1] == runs[1][1] == sorted(runs[0][1])
     assert len(set(runs[0][1])) > 5, "the frames were seen coming in"
+
+
+def test_many_registers_are_read_in_the_cycles_of_single_accesses(verilator: str, seed: int) -> None:
+    where = [address(f"nic.{name}") for name in ("scratch", "rx_frames_in", "now", "id")] * 5
+    batch = Batch.of([bytes(90)] * 100)
+
+    async def read(target: NativeTarget, *, bulk: bool, shared: bool) -> tuple[list[int], int]:
+        await target.write(where[0], 0xCAFE_F00D)
+        begin = target.now()
+
+        async def found() -> tuple[list[int], int]:
+            words = await target.read_all(where) if bulk else [await target.read(one) for one in where]
+            return words, target.now() - begin
+
+        return (await target.gather(found(), target.play(batch)))[0] if shared else await found()
+
+    for shared in (False, True):
+        one, other = (asyncio.run(read(started(seed), bulk=bulk, shared=shared)) for bulk in (True, False))
+        assert one == other
+        assert one[0][0] == 0xCAFE_F00D and (one[0][-3] > 0) == shared
+    target = started(seed)
+    with pytest.raises(UnmappedAddress) as refused:
+        asyncio.run(target.read_all([*where, 0x7_4000, where[0]]))
+    assert refused.value.address == 0x7_4000
+    assert asyncio.run(target.read(where[0])) == 0
 
 
 @pytest.mark.parametrize("skipping", [False, True])

@@ -1,7 +1,8 @@
 // A device for the tests of the harness: it sleeps until a deadline, then shows one beat with the time.
 //
 // Deadline k is at k * PERIOD ns. `idle` is 1 while no beat waits. Latency 1 cycle from the first cycle whose `now` isn't
-// before the deadline. Parameters: PERIOD in ns, INCREMENT of time a cycle in ns with 32 bits of fraction.
+// before the deadline. `ready` is 1 from CLEAR cycles after reset on; `idle` takes no notice of it. Parameters: PERIOD in ns,
+// INCREMENT of time a cycle in ns with 32 bits of fraction, CLEAR in cycles.
 
 `resetall
 `timescale 1ns / 1ps
@@ -9,10 +10,12 @@
 
 module timer #(
     parameter PERIOD = 1000,
-    parameter [39:0] INCREMENT = 40'h3_3333_3333
+    parameter [39:0] INCREMENT = 40'h3_3333_3333,
+    parameter [31:0] CLEAR = 0
 ) (
     input  wire         clk,
     input  wire         rst,
+    output wire         ready,
 
     output wire [127:0] m_axis_tdata,
     output wire [15:0]  m_axis_tkeep,
@@ -33,12 +36,14 @@ module timer #(
 reg [63:0] deadline_reg;
 reg [95:0] shown_reg;
 reg valid_reg;
+reg [31:0] cleared_reg;
 
 assign m_axis_tdata = {32'd0, shown_reg};
 assign m_axis_tkeep = 16'h0fff;
 assign m_axis_tvalid = valid_reg;
 assign m_axis_tlast = 1'b1;
 assign m_axis_tuser = 10'd0;
+assign ready = cleared_reg == CLEAR;
 assign idle = !valid_reg;
 assign next_deadline = deadline_reg;
 
@@ -49,6 +54,8 @@ nic_time time_inst (
 );
 
 always @(posedge clk) begin
+    if (!ready)
+        cleared_reg <= cleared_reg + 32'd1;
     if (valid_reg) begin
         valid_reg <= !m_axis_tready;
     end else if (now >= deadline_reg) begin
@@ -59,6 +66,7 @@ always @(posedge clk) begin
 
     if (rst) begin
         valid_reg <= 1'b0;
+        cleared_reg <= 32'd0;
         deadline_reg <= PERIOD;
     end
 end

@@ -10,6 +10,7 @@ std::unique_ptr<Model> make_model(int seed) {
     Vtop& top = model->top();
     Pins& pins = model->pins;
     pins.clocks = {{&top.clk, &top.rst, 4'000'000}};
+    pins.ready = &top.ready;
     pins.sinks = {NICLOOP_STREAM(top, m_axis, nullptr)};
     pins.time = {NICLOOP_TIME(top)};
     top.time_advance = 0;

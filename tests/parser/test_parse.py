@@ -147,13 +147,29 @@ def test_wrong_usage_is_named_and_ends_with_2(arguments: tuple[str, str], said: 
 
 def test_capture_that_cannot_be_read_is_named_and_ends_with_2(tmp_path: Path) -> None:
     result = parse(tmp_path / "none.pcap")
-    assert result.exit_code == 2 and "none.pcap: can't be read" in result.stderr and not result.stdout
+    assert result.exit_code == 2 and "none.pcap: no such capture\n" in result.stderr and not result.stdout
+    result = parse(tmp_path)
+    assert result.exit_code == 2 and f"{tmp_path}: is a folder: name the captures in it" in result.stderr
     raw = bytearray((ROOT / "tests/captures/roce_ud_send.pcap").read_bytes())
     raw[20:24] = b"\x65\0\0\0"
     other = tmp_path / "raw.pcap"
     other.write_bytes(raw)
     result = parse(other)
     assert result.exit_code == 2 and "link type 101 (raw IP)" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("--frames", "1000:"), 2, "nothing was parsed: --frames 1000:: there are 23 frames, counted from 0"),
+        (("--filter", "port 7"), 2, "nothing was parsed: --filter 'port 7' hits none of the 23 frames"),
+        (("--frames", "20:24"), 0, "--frames 20:24: there are 23 frames, counted from 0"),
+        (("--frames", "20:23"), 0, ""),
+    ],
+)
+def test_a_choice_beyond_the_end_or_of_no_frame_is_said(arguments: tuple[str, str], code: int, said: str) -> None:
+    result = parse(VLAN, *arguments, "--json")
+    assert (result.exit_code, result.stderr) == (code, f"nicloop: {said}\n" if said else "")
 
 
 def test_cut_capture_is_printed_up_to_the_cut_and_ends_with_2(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from models.frames import Batch, Edge, Outcome
 from models.nic import NicPortModel
 from tb.replay.window import Judged, Window
 
-__all__ = ["byte_flipped", "judge", "udp_frame"]
+__all__ = ["begun_at", "byte_flipped", "judge", "udp_frame"]
 
 
 def udp_frame(size: int, port: int = 9) -> bytes:
@@ -37,6 +37,12 @@ def byte_flipped(number: int, at: int, mask: int = 0x40) -> Callable[[Outcome], 
     return spoil
 
 
+def begun_at(outcome: Outcome, begin_ns: int) -> Outcome:
+    """The outcome of a play from time 0 as if it had begun at another."""
+    frames = replace(outcome.frames, time_ns=outcome.frames.time_ns + begin_ns)
+    return replace(outcome, begin_ns=begin_ns, frames=frames)
+
+
 def judge(
     frames: list[bytes],
     *,
@@ -49,7 +55,7 @@ def judge(
 ) -> Judged:
     """The frames as one window, whose first has the number ``first``; the outcome is the model's, then spoilt."""
     batch = Batch.of(frames, edge=edge)
-    outcome = spoil(NicPortModel(config).play(batch))
+    outcome = begun_at(spoil(NicPortModel(config).play(batch)), begin_ns)
     mismatches = NicPortModel(config).check(batch, outcome)
     number = np.arange(first, first + len(batch), dtype=np.int64)
     return Judged(Window(batch, number, capture, number, batch.lengths), outcome, mismatches, begin_ns, 0)

@@ -432,10 +432,11 @@ def test_a_file_that_is_no_failure_gives_one_clear_line_and_exit_code_2(kind: st
 
 
 def test_a_missing_file_and_a_folder_are_said_to_be_so(tmp_path: Path) -> None:
-    assert "no such file" in nicloop("rerun", tmp_path / "x.zip").output.lower()
+    result = nicloop("rerun", tmp_path / "x.zip")
+    assert (result.exit_code, result.stderr) == (2, f"nicloop: {tmp_path / 'x.zip'}: no such failure\n")
     result = nicloop("rerun", tmp_path)
-    assert result.exit_code == 2
-    assert "directory" in result.output.lower()
+    words = f"{tmp_path}: is a folder: name a failure in it ({tmp_path}/*.zip)"
+    assert (result.exit_code, result.stderr) == (2, f"nicloop: {words}\n")
     assert not is_failure(tmp_path)
 
 

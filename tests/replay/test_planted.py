@@ -1,7 +1,7 @@
 """Bugs planted into the RTL: named by their frame, cut down to a few frames, packed, and seen again from the file.
 
 Sweep:    a bug that hits one frame by its content, one that hits by the number of frames before; 2,000 frames and
-          100,000
+          100,000; a frame that nobody sent, behind the last one or between two windows
 Stimulus: UDP frames of 60 to 123 bytes
 Checks:   the frame that is named; the frames that are left; that they start from a reset or from a saved state; the
           waveform where the file says to look; nicloop rerun elsewhere, on the port without bugs, on another build
@@ -29,7 +29,7 @@ from tb.replay.capture import write_capture
 from tb.replay.packed import Packed, load_failure
 from tb.targets import native
 from tests.replay.judging import udp_frame
-from tests.replay.planted import BAD_PORT, COUNTED, FIRST_COUNT, SECOND_COUNT, plant, planted_design
+from tests.replay.planted import BAD_PORT, COUNTED, FIRST_COUNT, GHOST_PORT, SECOND_COUNT, plant, planted_design
 
 Replay = Callable[..., tuple[Result, Packed]]
 
@@ -180,6 +180,36 @@ def test_what_failed_on_one_target_fails_the_same_way_on_another(sim: str, repla
     assert model.exit_code == 0, model.output
     assert "no longer fails" in model.output
     assert "as packed: this target writes none" in model.output
+
+
+GHOST = "after the end of every frame of the play m_axis_host gave 1 more frames, 1 beats that nobody sent"
+
+
+@pytest.mark.parametrize("more", [0, 5])
+def test_a_frame_that_nobody_sent_fails_the_window_behind_which_it_comes(
+    more: int, replay: Replay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frames = [udp_frame(60 + i) for i in range(8 + more)]
+    frames[7] = udp_frame(100, GHOST_PORT)
+    write_capture(tmp_path / "field.pcapng", Batch.of(frames))
+    result, packed = replay(tmp_path / "field.pcapng", "--window", 4)
+    assert f"among frames 4 to 7 (field.pcapng): {GHOST}" in " ".join(result.output.split())
+    assert packed.note["reproduced"] and "Traceback" not in result.output
+    assert nicloop("rerun", packed.path).exit_code == 1
+    monkeypatch.undo()
+    assert nicloop("rerun", packed.path).exit_code == 0
+
+
+@pytest.mark.parametrize("sim", ["verilator", "icarus"], indirect=True)
+def test_a_frame_that_nobody_sent_fails_the_play_in_a_simulator(
+    sim: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(monkeypatch)
+    monkeypatch.setattr(replay_command, "SIM_BUILD", tmp_path)
+    write_capture(tmp_path / "field.pcapng", Batch.of([udp_frame(60), udp_frame(100, GHOST_PORT)]))
+    result = nicloop("replay", tmp_path / "field.pcapng", "--target", "cocotb", "--sim", sim)
+    assert result.exit_code == 1, result.output
+    assert "m_axis_host gave" in result.output
 
 
 @pytest.mark.parametrize("kind", ["content", "number"])

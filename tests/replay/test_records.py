@@ -11,23 +11,27 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from models.config import NicConfig
 from models.frames import Batch, Edge, Outcome
 from models.meta import Code
 from models.nic import Mismatch, NicPortModel
+from tb.cli import app
 from tb.replay.capture import CaptureError, read_capture
 from tb.replay.out import OutCapture
 from tb.replay.records import KEYS, Records, records
 from tb.replay.window import Judged, Window
 from tb.toolchain import ROOT
 from tests.nic.test_capture import fields, nanoseconds
-from tests.replay.judging import byte_flipped, judge, udp_frame
+from tests.replay.judging import begun_at, byte_flipped, judge, udp_frame
 
 CAPTURES = ROOT / "tests" / "captures"
 CLOCK_NS = 4.0
@@ -38,7 +42,7 @@ def judged_capture(name: str, edge: Edge = Edge.WIRE, begin_ns: int = 1000, firs
     capture = read_capture(CAPTURES / name)
     batch = Batch.of_arrays(capture.batch.data, capture.batch.lengths, edge=edge, flags=capture.batch.flags)
     model = NicPortModel()
-    outcome = model.play(batch)
+    outcome = begun_at(model.play(batch), begin_ns)
     number = np.arange(len(batch), dtype=np.int64)
     window = Window(batch, number + 7, name, number, capture.original_length)
     return Judged(window, outcome, NicPortModel().check(batch, outcome), begin_ns, first_out)
@@ -127,6 +131,15 @@ def test_what_a_frame_does_not_have_is_null() -> None:
     assert v6["src"] == "2001:db8::1" and v6["proto"] is not None
 
 
+@pytest.mark.parametrize("name", ["scapy_malformed.pcapng", "scapy_ipv6.pcapng"])
+def test_the_code_is_that_of_nicloop_parse_also_where_the_header_chain_ended_well(name: str) -> None:
+    printed = CliRunner().invoke(app, ["parse", str(CAPTURES / name), "--json"]).stdout.splitlines()
+    found = records(judged_capture(name), CLOCK_NS)
+    assert [record["code"] for record in found] == [json.loads(line)["code"] for line in printed]
+    snapped = records(judge([udp_frame(200)[:80]]), CLOCK_NS)[0]
+    assert (snapped["code"], snapped["parse_code"]) == ("l3_beyond_frame", None)
+
+
 def test_checksum_verdicts_are_told() -> None:
     good, bad = udp_frame(80), bytearray(udp_frame(80))
     bad[24] ^= 1
@@ -152,6 +165,7 @@ def test_a_frame_without_a_byte_and_one_without_a_report_have_no_disposition() -
     found = records(Judged(Window(batch, number, "a", number, batch.lengths), outcome, stuck, 0, 0), CLOCK_NS)
     assert [record["disposition"] for record in found] == [None] * 3
     assert [record["reason"] for record in found] == ["empty_frame", None, None]
+    assert [record["code"] for record in found] == ["l2_truncated", None, None]
     assert [record["match"] for record in found] == [True, False, False]
     assert [record["time_ns"] for record in found] == [None] * 3
     assert found[1]["differences"] == ["the play: expected an end of every frame, got Stuck: m_axis_host"]
@@ -185,7 +199,7 @@ def test_the_capture_of_what_came_out_opens_in_tshark_with_times_and_comments(tm
         outcome = window.outcome
         for at, source in enumerate(outcome.source.tolist()):
             time, length, interface, comment = next(numbered)
-            assert nanoseconds(time) == window.begin_ns + 4 * outcome.first_out[source]
+            assert nanoseconds(time) == outcome.frames.time_ns[at] == window.begin_ns + 4 * outcome.first_out[source]
             assert int(length) == outcome.frames.lengths[at]
             assert interface == ("port0.host" if window is judged[0] else "port0.wire")
             latency = int(outcome.latency_cycles[source])
@@ -194,6 +208,20 @@ def test_the_capture_of_what_came_out_opens_in_tshark_with_times_and_comments(tm
                 f"input {source + 7} ({name}: frame {source}, in Wireshark {source + 1}); delivered; "
                 f"latency {latency} cycles, {4 * latency} ns; as the model says"
             )
+
+
+def test_a_window_that_came_out_can_be_read_before_the_replay_ends(tmp_path: Path) -> None:
+    for name in ("out.pcapng", "out.pcapng.gz"):
+        out = OutCapture(tmp_path / name, 4.0)
+        for first in (0, 3):
+            out.take(judge([udp_frame(60)] * 3, first=first))
+            whole = tmp_path / name
+            content = whole.read_bytes()
+            if name.endswith(".gz"):
+                content = zlib.decompressobj(31).decompress(content)  # its end is not there yet
+            (tmp_path / "so far.pcapng").write_bytes(content)
+            assert len(read_capture(tmp_path / "so far.pcapng").batch) == first + 3
+        out.close()
 
 
 def test_a_comment_tells_a_mismatch_and_a_frame_that_nothing_asked_for(tmp_path: Path, tshark: str) -> None:
@@ -216,6 +244,12 @@ def test_an_output_that_is_full_is_an_error_that_names_it(kind: Any) -> None:
         for _ in range(3):
             listener.take(judged)
         listener.close()
+
+
+def test_a_difference_of_no_frame_is_in_no_record() -> None:
+    judged = judge([udp_frame(60)] * 2)
+    found = records(replace(judged, mismatches=[Mismatch(-1, "rx_frames_in", 2, 3)]), CLOCK_NS)
+    assert [record["match"] for record in found] == [True, True]
 
 
 def test_disabled_ports_drop_by_name() -> None:

@@ -23,8 +23,9 @@ from models.nic import NicPortModel
 from tb.replay.capture import CaptureError
 from tb.replay.replay import Ended, Failed, replay
 from tb.replay.window import Judged, Window
-from tb.targets.base import ProtocolError, Stuck, Unsupported
+from tb.targets.base import ProtocolError, Stuck, UnmappedAddress, Unsupported
 from tb.targets.model import ModelTarget
+from tb.targets.native import SnapshotError
 from tests.replay.judging import byte_flipped, udp_frame
 
 Spoil = Callable[[int, Batch, Outcome], Outcome]
@@ -137,6 +138,7 @@ def test_frames_without_a_byte_are_not_offered_and_keep_their_place() -> None:
     [
         (Stuck("m_axis_host", 20_000, "", 2), 3, "frame 6 (frame 106 of field.pcap): m_axis_host did not move for"),
         (ProtocolError("cycle 7: tkeep"), -1, "among frames 3 to 6 (field.pcap): cycle 7: tkeep"),
+        (UnmappedAddress(4), -1, "among frames 3 to 6 (field.pcap): no register at address 0x00004"),
     ],
 )
 def test_a_play_without_an_end_ends_the_replay_and_says_which_stream_and_which_frame(
@@ -161,6 +163,38 @@ def test_a_play_without_an_end_ends_the_replay_and_says_which_stream_and_which_f
     assert told[0].error is error
     if isinstance(error, Stuck):
         assert error.frame == frame
+
+
+class Saving(Wrong):
+    """Saves its state, but for before the play with the number ``unsaved``."""
+
+    build = "here"
+
+    def __init__(self, spoil: Spoil, unsaved: int) -> None:
+        super().__init__(spoil)
+        self.unsaved, self.saved = unsaved, 0
+
+    def snapshot(self) -> bytes:
+        self.saved += 1
+        if self.plays == self.unsaved:
+            raise SnapshotError("frames are in flight")
+        return bytes([self.plays])
+
+    def restore(self, snapshot: bytes) -> None:
+        raise AssertionError("nobody asked for it")
+
+
+@pytest.mark.parametrize("unsaved", [1, 2])
+def test_a_state_that_cannot_be_saved_is_none_and_none_is_saved_behind_the_first_failure(unsaved: int) -> None:
+    target = Saving(lambda play, _, outcome: byte_flipped(0, 37)(outcome) if play else outcome, unsaved)
+    told: list[Failed] = []
+
+    async def note(failed: Failed) -> None:
+        told.append(failed)
+
+    ended, _ = run(target, windows([2, 2, 2, 2]), keep_going=True, on_failure=note)
+    assert (ended.windows, target.saved) == (4, 2)
+    assert [failed.snapshot for failed in told] == [None if unsaved == 1 else b"\1"]
 
 
 class Full:

@@ -10,17 +10,22 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from models.frames import Batch, Outcome
@@ -28,8 +33,10 @@ from models.nic import NicPortModel
 from tb.cli import app
 from tb.replay import replay_command, run
 from tb.replay.capture import read_capture, write_capture, write_pcap
-from tb.replay.perform import Performed, Task
+from tb.replay.packed import load_failure
+from tb.replay.perform import Performed, Task, perform
 from tb.replay.records import KEYS
+from tb.replay.show import _scaled, show
 from tb.targets.base import Stuck
 from tb.targets.model import ModelTarget
 from tb.toolchain import ROOT
@@ -121,7 +128,20 @@ def test_frames_are_chosen_by_number_and_by_header(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert [json.loads(line)["index"] for line in (tmp_path / "r").read_text().splitlines()] == [7, 10, 13]
     result = nicloop(tmp_path / "a", "--filter", "port 77")
-    assert result.exit_code == 0 and "no frame was played" in result.stdout
+    assert result.exit_code == 2 and "no frame was played" in result.stdout
+    assert result.stderr == "nicloop: nothing was played: --filter 'port 77' hits none of the 20 frames\n"
+    result = nicloop(tmp_path / "a", "--filter", "port 77", "--frames", "2:4", "--json")
+    found = json.loads(result.stdout)
+    assert (result.exit_code, found["exit_code"], found["verdict"]) == (2, 2, "empty")
+    notice = "nothing was played: --filter 'port 77' hits none of the frames of --frames 2:4"
+    assert found["notices"] == [notice] and result.stderr == f"nicloop: {notice}\n"
+    write_pcap(tmp_path / "none", Batch.empty())
+    result = nicloop(tmp_path / "none")
+    assert (result.exit_code, result.stderr) == (2, "nicloop: nothing was played: none: there is no frame\n")
+    assert nicloop(tmp_path / "none", tmp_path / "a").exit_code == 0
+    (tmp_path / "bytes").write_bytes(pcap([(0, 0, b"", 60)]))
+    result = nicloop(tmp_path / "bytes")
+    assert (result.exit_code, result.stderr) == (2, "nicloop: nothing was played: the frames have no byte\n")
 
 
 def test_a_window_changes_nothing_but_where_the_port_runs_empty(tmp_path: Path) -> None:
@@ -170,6 +190,66 @@ def test_a_baseline_tells_what_became_slower_and_judges_nothing(tmp_path: Path) 
     assert as_json["baseline"]["slower"] == 1
 
 
+class Sleepy(ModelTarget):
+    """A device that skips all cycles but ten a play."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.skipped = 0
+
+    async def play(self, stimulus: Batch) -> Outcome:
+        before = self.now()
+        outcome = await super().play(stimulus)
+        self.skipped += round((self.now() - before) / self.capabilities.clock_ns) - 10
+        return outcome
+
+
+def test_skipped_cycles_are_no_work_of_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[int, int, int]] = []
+    task = Task([["imix", str(IMIX)]], window=50)
+    done = asyncio.run(perform(Sleepy(), task, tell=lambda *progress: told.append(progress)))
+    assert done.simulated == 40 and [cycles for _, cycles, _ in told] == [10, 20, 30, 40]
+    assert done.figures["cycles"] > 1000
+    monkeypatch.setattr(run, "ModelTarget", Sleepy)
+    assert json.loads(nicloop(IMIX, "--window", "50", "--json").stdout)["simulated_cycles"] == 40
+    out = io.StringIO()
+    show(Console(file=out, width=200), "", replace(done, cpu_s=0.5))
+    assert "80 simulated a CPU second" in out.getvalue()
+
+
+def test_a_long_pause_of_the_capture_is_said_before_it_is_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "ModelTarget", Sleepy)
+    hour = 3600 * 10**9
+    times = [hour, hour + 5, 0, 4 * hour, 5 * hour, 55 * 8766 * hour]
+    batch = Batch.of([udp_frame(60)] * len(times))
+    write_capture(tmp_path / "a", replace(batch, time_ns=np.array(times, np.int64)))
+    for size in ("1", "4096"):
+        result = nicloop(tmp_path / "a", "--pace", "recorded", "--window", size)
+        said = [
+            "nicloop: frame 5 (frame 5 of a) comes 55 years after the one before it: silent time costs about 60 ms of "
+            "CPU an hour, here 8 hours"
+        ]
+        if size == "1":
+            said.insert(0, "nicloop: frame 3 (frame 3 of a) comes 3 hours after the one before it: silent time costs "
+                        "about 60 ms of CPU an hour, here 0.18 s")  # fmt: skip
+        assert (result.exit_code, result.stderr.splitlines()) == (0, said)
+        assert nicloop(tmp_path / "a", "--window", size).stderr == ""
+    # Another capture begins anew, and an hour is no long pause.
+    write_capture(tmp_path / "b", replace(batch, time_ns=np.arange(len(times)) * hour))
+    assert nicloop(tmp_path / "b", tmp_path / "b", "--pace", "recorded").stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (0.5, "0.5"), (999.4, "999"), (999.9, "1k"), (12_345, "12.3k"), (999_999, "1M"), (4_567_890, "4.57M"),
+     (1.2e9, "1.2G"), (1.6e13, "16T"), (2e16, "20000T")],
+)  # fmt: skip
+def test_rates_have_three_figures_and_a_prefix(value: float, text: str) -> None:
+    assert _scaled(value) == text
+
+
 # -- what is wrong with the device -------------------------------------------------------------------------------------
 
 
@@ -215,6 +295,22 @@ def test_a_mismatch_is_told_with_its_frame_and_packed(
     assert [r["index"] for r in records if not r["match"]] == [6]
     assert len(records) == 8, "it ends with the window"
     assert "byte 37" in (tmp_path / "page.html").read_text()
+
+
+def test_a_failure_that_cannot_be_packed_is_a_notice_and_the_results_stand(
+    field: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "ModelTarget", Wrong)
+    (tmp_path / "made").mkdir()
+    (tmp_path / "made" / "failures").touch()
+    result = nicloop(field, "--report", tmp_path / "page.html")
+    assert result.exit_code == 1
+    assert "frames in" in result.stdout and "  byte 37: expected " in result.stdout
+    said = f"{tmp_path / 'made' / 'failures'}: the failure can't be packed there: File exists"
+    assert result.stderr.splitlines()[-1] == f"nicloop: {said}"
+    assert "byte 37" in (tmp_path / "page.html").read_text()
+    found = json.loads(nicloop(field, "--json").stdout)
+    assert (found["exit_code"], found["failure"], found["notices"]) == (1, None, [said])
 
 
 def test_it_goes_on_after_a_mismatch_where_that_is_asked_for(field: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,6 +391,27 @@ def test_a_cut_capture_is_replayed_up_to_the_bad_record_and_then_named(tmp_path:
     assert (found["frames"], found["exit_code"], found["verdict"]) == (4, 2, "match")
 
 
+def test_a_name_that_is_no_utf_8_is_written_with_its_bytes_as_escapes(
+    field: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = field.rename(tmp_path / os.fsdecode(b"caf\xe9.pcapng"))
+    earlier = tmp_path / os.fsdecode(b"\xe9")
+    assert nicloop(odd, "--records", earlier).exit_code == 0
+    monkeypatch.setattr(run, "ModelTarget", Wrong)
+    monkeypatch.setattr(sys, "argv", ["nicloop", "replay", str(odd)])
+    names = [tmp_path / name for name in ("out.jsonl", "out.pcapng", "out.html")]
+    result = nicloop(
+        odd, "--records", names[0], "--out", names[1], "--report", names[2], "--baseline", earlier, "--frames", "0:99"
+    )
+    assert result.exit_code == 1 and result.exception.__class__ is SystemExit, result.exception
+    called = r"caf\xe9.pcapng"
+    assert called in result.stdout and r"\xe9" in "".join(result.stdout.partition("against")[2].split())
+    assert {json.loads(line)["capture"] for line in names[0].read_text().splitlines()} == {called}
+    assert called in read_capture(names[1]).comments[0]
+    assert called in names[2].read_text() and "byte 37" in names[2].read_text()
+    assert load_failure(tmp_path / "made" / "failures" / "caf_xe9-6.zip").note["capture"] == called
+
+
 def test_standard_input_is_replayed_also_gzipped_and_in_every_format() -> None:
     for content in (IMIX.read_bytes(), gzip.compress(IMIX.read_bytes())):
         done = subprocess.run(
@@ -317,7 +434,13 @@ def test_standard_input_is_replayed_also_gzipped_and_in_every_format() -> None:
         (["--pace", "fast"], "--pace: 'fast' must be one of asap, recorded, line-rate"),
         (["--direction", "up"], "--direction: 'up' must be one of rx, tx"),
         (["--port", "256"], "--port: 256 must be a number from 0 to 255"),
-        (["--window", "0"], "--window: 0 must be 1 or more"),
+        (["--window", "0"], "--window: 0 must be a number from 1 to 1000000"),
+        (["--window", "1000001"], "--window: 1000001 must be a number from 1 to 1000000"),
+        (["--seed", "-1"], "--seed: -1 must be a number from 0 to 2147483646"),
+        (["--seed", "2147483647"], "--seed: 2147483647 must be a number from 0 to 2147483646"),
+        (["--sim", "icarus"], "--sim: icarus plays only with --target cocotb, and --target is model"),
+        (["--sim", "icarus", "--target", "native"], "--sim: icarus plays only with --target cocotb"),
+        (["--filter", ""], "--filter: is empty: leave it out to play all frames"),
         (["--frames", "5:3"], "--frames: '5:3' has no frame"),
         (["--frames", "x"], "--frames: 'x' must be A:B"),
         (["--filter", "host"], "--filter: column 5: an address is wanted"),
@@ -326,6 +449,7 @@ def test_standard_input_is_replayed_also_gzipped_and_in_every_format() -> None:
         (["--out", "-", "--records", "-"], "--records: standard output: --out is written there already"),
         (["--report", "-"], "--report: a page doesn't go to standard output"),
         (["--config", "nowhere.toml"], "nowhere.toml"),
+        (["--baseline", os.devnull], f"{os.devnull}: holds no record; the file that --records wrote is wanted"),
         (["--baseline", "nowhere.jsonl"], "nowhere.jsonl: can't be read: No such file or directory"),
         (
             ["--port", "3"],
@@ -355,8 +479,9 @@ def test_a_configuration_is_programmed(tmp_path: Path) -> None:
 )
 def test_a_range_beyond_the_end_is_a_notice(frames: str, said: bool) -> None:
     result = nicloop(IMIX, "--frames", frames)
-    assert result.exit_code == 0
-    notice = f"nicloop: --frames {frames}: there are 192 frames, counted from 0\n"
+    nothing = "" if frames == "150:300" else "nothing was played: "
+    assert result.exit_code == (2 if said and nothing else 0)
+    notice = f"nicloop: {nothing}--frames {frames}: there are 192 frames, counted from 0\n"
     assert result.stderr == (notice if said else "")
 
 
@@ -381,7 +506,7 @@ def test_two_outputs_of_one_name_are_refused(tmp_path: Path) -> None:
     one_line(nicloop(IMIX, "--out", tmp_path / "x", "--records", tmp_path / "x"), 2, words)
 
 
-@pytest.mark.parametrize("option", ["--out", "--records"])
+@pytest.mark.parametrize("option", ["--out", "--records", "--report"])
 def test_no_write_permission_is_one_line(tmp_path: Path, option: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path, real = tmp_path / "x", Path.open
 
@@ -392,6 +517,34 @@ def test_no_write_permission_is_one_line(tmp_path: Path, option: str, monkeypatc
 
     monkeypatch.setattr(Path, "open", refuse)
     one_line(nicloop(IMIX, option, path), 2, f"{path}: can't be written: Permission denied")
+
+
+@pytest.mark.parametrize("option", ["--out", "--records", "--report"])
+def test_a_folder_into_which_one_may_not_look_is_one_line(
+    tmp_path: Path, option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, real_stat, real_open = tmp_path / "x", os.stat, Path.open
+
+    def refuse(real: Any) -> Any:
+        def look(name: Any, *rest: Any, **more: Any) -> Any:
+            if str(name) == str(path):
+                raise PermissionError(13, "Permission denied", str(path))
+            return real(name, *rest, **more)
+
+        return look
+
+    monkeypatch.setattr(os, "stat", refuse(real_stat))
+    monkeypatch.setattr(Path, "open", refuse(real_open))
+    one_line(nicloop(IMIX, option, path), 2, f"{path}: can't be written: Permission denied")
+
+
+def test_a_page_is_tried_before_the_replay_and_left_as_it_was(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    one_line(nicloop(IMIX, "--report", page, "--port", "3"), 2, "frame 0 is of port 3")
+    assert not page.exists()
+    page.write_text("earlier")
+    one_line(nicloop(IMIX, "--report", page, "--port", "3"), 2, "frame 0 is of port 3")
+    assert page.read_text() == "earlier"
 
 
 @pytest.mark.parametrize("option", ["--out", "--records", "--report"])
@@ -466,15 +619,51 @@ def test_ctrl_c_keeps_what_is_done_and_shows_it(tmp_path: Path) -> None:
     assert [json.loads(line)["index"] for line in lines] == list(range(len(lines)))
 
 
+@pytest.mark.parametrize("early", [True, False])
+def test_ctrl_c_reaches_a_simulator_also_before_its_folder_is_there(
+    early: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def launched(kind: str, job: dict[str, Any], **options: Any) -> tuple[Any, Path]:
+        """As `launch_job`, in this process, with Ctrl-C in it. The folder of an earlier, interrupted one is there."""
+        folder = run.job_folder(kind, job, **{name: options[name] for name in ("sim", "engine", "seed")})
+        if early:
+            os.kill(os.getpid(), signal.SIGINT)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        if not early:
+            os.kill(os.getpid(), signal.SIGINT)
+        until = time.monotonic() + 10
+        while not (folder / "stop").exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        asyncio.run(run.replay_job(ModelTarget(), job, folder))
+        return SimpleNamespace(folder=folder, check=lambda: None), folder
+
+    monkeypatch.setattr(run, "build", lambda *_: None)
+    monkeypatch.setattr(run, "launch_job", launched)
+    result = nicloop(IMIX, "--json", target="cocotb")
+    assert result.exit_code == 130, result.output
+    found = json.loads(result.stdout)
+    assert (found["interrupted"], found["frames"]) == (True, 0)
+
+
 def test_the_second_ctrl_c_ends_at_once() -> None:
     with run.Interrupt() as interrupt:
-        told: list[int] = []
-        interrupt.when_asked(lambda: told.append(1))
         os.kill(os.getpid(), signal.SIGINT)
-        assert interrupt.asked and told == [1]
+        assert interrupt.asked
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize(
+    ("capture", "stem"),
+    [("field.2024.pcapng", "field.2024"), ("a/field.pcap.gz", "field"), ("-", "stdin"), (".pcap", "capture")],
+)
+def test_a_waveform_is_named_after_the_capture(
+    capture: str, stem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "SIM_BUILD", tmp_path)
+    assert run._waves_place(Task([[capture, capture]])) == tmp_path / "waves" / f"{stem}{run.waves_suffix()}"
 
 
 # -- on the RTL --------------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def test_a_range_counts_from_0_and_leaves_b_out(text: str, chosen: list[int]) ->
     assert [i for piece in pieces for i in piece[wanted.part(piece[0], len(piece))]] == chosen
 
 
-@pytest.mark.parametrize("text", ["", ":", "a:b", "1:2:3", "-1", "-3:", "1-5", "0x10", "5:5", "7:3"])
+@pytest.mark.parametrize("text", ["", ":", "a:b", "1:2:3", "-1", "-3:", "1-5", "0x10", "5:5", "7:3", "1" * 19])
 def test_what_is_no_range_is_refused(text: str) -> None:
     with pytest.raises(SelectError, match=re.escape(repr(text.strip() or text))):
         FrameRange.parse(text)
@@ -127,9 +127,37 @@ def test_a_frame_without_a_byte_matches_no_test() -> None:
         ("host 10.0.0.1 and", "column 18: a test"),
         ("(host 10.0.0.1", "column 15: the bracket of column 1 is not closed"),
         ("host 10.0.0.1)", "column 14: and, or, or the end is wanted, not ')'"),
+        ("port 0080000", "column 6: '0080000' must be a port"),
+        ("port " + "1" * 5000, f"column 6: '{'1' * 39}…' must be a port from 0 to 65535"),
+        ("x" * 5000, f"column 1: '{'x' * 39}…' is no test"),
+        ("host " + "x" * 5000, f"column 6: '{'x' * 39}…' is no IPv4"),
+        ("port 1 " + "x" * 5000, f"column 8: and, or, or the end is wanted, not '{'x' * 39}…'"),
+        ("(" * 2000 + "port 1" + ")" * 2000, "column 51: brackets are nested deeper than 50"),
         ("not (port 4 or )", "column 16: a test (host, src, dst, port, src port, dst port) is wanted, not ')'"),
     ],
 )
 def test_a_filter_that_cannot_be_understood_names_the_column(text: str, message: str) -> None:
     with pytest.raises(SelectError, match=re.escape(message)):
         Filter.parse(text)
+
+
+def test_a_range_of_many_digits_is_refused_in_a_short_line() -> None:
+    for text in ("1" * 5000, f"{'1' * 5000}:", f":{'1' * 5000}", "x" * 5000):
+        with pytest.raises(SelectError) as caught:
+            FrameRange.parse(text)
+        assert "must be A:B" in str(caught.value) and len(str(caught.value)) < 200
+    assert FrameRange.parse(f"{10**18 - 1}:").first == 10**18 - 1
+
+
+@pytest.mark.parametrize("text", [" or ".join(["port 80", "port 4791"] * 2000), " and ".join(["port 80"] * 4000)])
+def test_a_filter_may_have_many_tests(text: str) -> None:
+    batch = mixed()
+    few = "port 80 or port 4791" if " or " in text else "port 80"
+    assert np.array_equal(Filter.parse(text).hits(batch), Filter.parse(few).hits(batch))
+
+
+def test_a_filter_may_be_negated_many_times_and_have_fifty_brackets() -> None:
+    batch = mixed()
+    plain = Filter.parse("port 4791").hits(batch)
+    assert np.array_equal(Filter.parse("not " * 5001 + "port 4791").hits(batch), ~plain)
+    assert np.array_equal(Filter.parse("(" * 50 + "port 4791" + ")" * 50).hits(batch), plain)

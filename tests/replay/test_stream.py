@@ -212,18 +212,22 @@ def test_a_capture_written_in_batches_is_the_one_written_at_once(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("pace", "times"),
+    ("pace", "passed", "times"),
     [
-        ("asap", [[0, 0], [0, 0]]),
+        ("asap", 0, [[0, 0], [0, 0]]),
         # A frame takes (60 + 24) * 8 bits at 25 Gb/s; each window begins anew.
-        ("line-rate", [[0, 26], [0, 26]]),
-        # The third frame is captured before the second; the fourth 70 ns after the second.
-        ("recorded", [[0, 30], [0, 70]]),
+        ("line-rate", 0, [[0, 26], [0, 26]]),
+        # The third frame is captured before the second; the fourth 70 ns after the second. No play has one in cycle 0.
+        ("recorded", 10, [[4, 34], [24, 94]]),
+        ("recorded", 30, [[4, 34], [4, 74]]),
+        ("recorded", 50, [[4, 34], [4, 74]]),
     ],
 )
-def test_frames_are_offered_at_the_pace_that_is_asked_for(tmp_path: Path, pace: str, times: list[list[int]]) -> None:
+def test_frames_are_offered_at_the_pace_that_is_asked_for(
+    tmp_path: Path, pace: str, passed: int, times: list[list[int]]
+) -> None:
     write_capture(tmp_path / "a", Batch.of([bytes(60)] * 4, time_ns=[10**18 + t for t in (0, 30, 20, 100)]))
-    found = list(offered(windows_of(tmp_path / "a", size=2), pace))
+    found = list(offered(windows_of(tmp_path / "a", size=2), pace, lambda: passed))
     assert [window.batch.time_ns.tolist() for window in found] == times
 
 
@@ -231,4 +235,4 @@ def test_the_recorded_pace_begins_anew_with_each_capture(tmp_path: Path) -> None
     for name, time in (("a", 500), ("b", 900)):
         write_capture(tmp_path / name, Batch.of([bytes(60)] * 2, time_ns=[time, time + 7]))
     windows = Windows([(name, str(tmp_path / name)) for name in "ab"])
-    assert [window.batch.time_ns.tolist() for window in offered(windows, "recorded")] == [[0, 7], [0, 7]]
+    assert [window.batch.time_ns.tolist() for window in offered(windows, "recorded", lambda: 9)] == [[4, 11], [4, 11]]

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Coroutine
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ from tb.replay.taps import Passed, passed
 from tb.replay.trace import Trace, follow_last
 from tb.replay.trace_command import show_trace
 from tb.replay.window import Judged, Window
-from tb.targets.base import PROFILES, Fault, FaultKind, Unsupported
+from tb.targets.base import PROFILES, Fault, FaultKind, TargetError, Unsupported
 from tb.targets.native import NativeTarget
 from tb.targets.probe import ProbeTarget, native_of_build
 from tb.targets.recorded import Play, differences, record
@@ -318,6 +319,15 @@ def test_figures_of_the_slots_are_those_of_the_frames(verilator: str) -> None:
     run(work())
 
 
+def test_taps_that_are_not_those_of_the_table_of_slots_are_refused(
+    verilator: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rx = LANES[Edge.WIRE]
+    monkeypatch.setitem(LANES, Edge.WIRE, replace(rx, slots=rx.slots[1:]))
+    with pytest.raises(TargetError, match=r"taps on 23 streams, of which \(12, 22\) .*slots.py names 22"):
+        ProbeTarget(1)
+
+
 def test_the_probe_refuses_what_it_can_not_note(verilator: str) -> None:
     async def work() -> None:
         target = await started()
@@ -357,9 +367,10 @@ def nicloop(*arguments: object) -> Result:
 
 
 def test_trace_shows_the_latency_that_the_replay_has(verilator: str, tmp_path: Path) -> None:
-    records = tmp_path / "records.jsonl"
-    assert nicloop("replay", IMIX, "--window", 64, "--records", records).exit_code == 0
+    records, out = tmp_path / "records.jsonl", tmp_path / "out.pcapng"
+    assert nicloop("replay", IMIX, "--window", 64, "--records", records, "--out", out).exit_code == 0
     lines = [json.loads(line) for line in records.read_text().splitlines()]
+    times = read_capture(out).batch.time_ns
     for index in (0, 63, 100):
         result = nicloop("trace", IMIX, "--frame", index, "--window", 64, "--json")
         assert result.exit_code == 0, result.output
@@ -370,6 +381,7 @@ def test_trace_shows_the_latency_that_the_replay_has(verilator: str, tmp_path: P
         assert found["begin_ns"] + 4 * entry["left"] == record["time_ns"]
         inside = [step["cycles"] for step in found["steps"][1:-1]]
         assert sum(inside) == record["latency_cycles"]
+        assert found["begin_ns"] + 4 * found["steps"][-1]["reached"] == times[record["out"][0]]
 
 
 def test_trace_says_where_each_cycle_went(verilator: str) -> None:

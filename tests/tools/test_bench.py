@@ -13,6 +13,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -66,12 +67,14 @@ def bench(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., tupl
         us: dict[str, float] | None = None,
         digests: dict[str, str] | None = None,
         memory_mb: tuple[float, float] = (150.0, 155.0),
+        outputs_mb: tuple[float, float] = (160.0, 165.0),
     ) -> tuple[int, dict[str, Any]]:
         found = made_up(US | (us or {}), digests or {})
-        needed = dict(zip(memory.FRAMES, memory_mb, strict=True))
+        kinds = zip(memory.KINDS, (memory_mb, outputs_mb), strict=True)
+        needed = {(kind, frames): mb for kind, row in kinds for frames, mb in zip(memory.FRAMES, row, strict=True)}
         monkeypatch.setattr(speed, "SIM_BUILD", tmp_path)
         monkeypatch.setattr(speed, "harnesses", lambda say: found)
-        monkeypatch.setattr(memory, "run", needed.__getitem__)
+        monkeypatch.setattr(memory, "run", lambda kind, frames: needed[kind, frames])
         code = speed.main(["--repetitions", "3"])
         return code, json.loads((tmp_path / "bench.json").read_text())
 
@@ -101,9 +104,12 @@ def test_the_report_has_the_figures_of_each_size_under_reference_and_nic_port(be
         assert found["nic_port"][size]["checked_over_unchecked"] == pytest.approx(1.4)
         assert found["nic_port"][size]["harness_us_per_cycle"] == pytest.approx(0.5)
     assert found["nic_port"]["harness_us_per_cycle"] == pytest.approx(0.5)
-    assert found["memory_mb"] == {"100000": 150.0, "1000000": 155.0}
+    assert found["memory_mb"] == {
+        "replay": {"100000": 150.0, "1000000": 155.0},
+        "replay with outputs": {"100000": 160.0, "1000000": 165.0},
+    }
     assert found["harnesses"]["medians"]["agents"]["imix"] == pytest.approx(31_250)
-    assert len(found["gates"]) == 4 * 6 + 2 and all(gate["held"] for gate in found["gates"])
+    assert len(found["gates"]) == 4 * 6 + 4 and all(gate["held"] for gate in found["gates"])
 
 
 @pytest.mark.parametrize(
@@ -130,16 +136,27 @@ def test_a_harness_that_becomes_slow_fails_its_gate(
 
 
 @pytest.mark.parametrize(
-    ("memory_mb", "message"),
+    ("needed", "message"),
     [
-        ((380.0, 401.0), "memory of a replay, 1000000 frames: 401 MB, the gate is at most 400 MB"),
-        ((150.0, 183.0), "memory beyond that of 100000 frames, 1000000: 33 MB, the gate is at most 32 MB"),
+        ({"memory_mb": (380.0, 401.0)}, "memory of a replay, 1000000 frames: 401 MB, the gate is at most 400 MB"),
+        (
+            {"memory_mb": (150.0, 183.0)},
+            "replay: memory beyond that of 100000 frames, 1000000: 33 MB, the gate is at most 32 MB",
+        ),
+        (
+            {"outputs_mb": (380.0, 402.0)},
+            "memory of a replay with outputs, 1000000 frames: 402 MB, the gate is at most 400 MB",
+        ),
+        (
+            {"outputs_mb": (150.0, 183.0)},
+            "replay with outputs: memory beyond that of 100000 frames, 1000000: 33 MB, the gate is at most 32 MB",
+        ),
     ],
 )
 def test_a_replay_that_needs_more_memory_for_more_frames_fails_its_gate(
-    bench: Any, capsys: pytest.CaptureFixture[str], memory_mb: tuple[float, float], message: str
+    bench: Any, capsys: pytest.CaptureFixture[str], needed: dict[str, tuple[float, float]], message: str
 ) -> None:
-    assert bench(memory_mb=memory_mb)[0] == 1
+    assert bench(**needed)[0] == 1
     assert message in capsys.readouterr().out
 
 
@@ -187,7 +204,7 @@ def test_a_repetition_that_something_else_slowed_moves_no_figure() -> None:
 
     calm, slow = one(1.0), one(9.0)
     mixed = {name: [*calm[name], *slow[name], *calm[name]] for name in US}
-    needed = {"100000": 1.0, "1000000": 1.0}
+    needed = {"replay": {"100000": 1.0, "1000000": 1.0}}
     found, wanted = figures.report(mixed, needed), figures.report(calm, needed)
     for key in ("reference", "nic_port"):
         for size in traffic.SIZES:
@@ -199,7 +216,7 @@ def test_what_the_harness_adds_to_a_cycle_is_told_by_its_worst_size() -> None:
     (found,) = runs["port, native"]
     slow = figures.Timed(100, 1000, 1.75e-3)
     runs["port, native"] = [figures.Figures(found.digest, {**found.timed, "594": slow})]
-    port = figures.report(runs, {"100000": 1.0, "1000000": 1.0})["nic_port"]
+    port = figures.report(runs, {"replay": {"100000": 1.0, "1000000": 1.0}})["nic_port"]
     assert port["harness_us_per_cycle"] == port["594"]["harness_us_per_cycle"] == pytest.approx(1.25)
     assert port["64"]["harness_us_per_cycle"] == pytest.approx(0.5)
 
@@ -232,6 +249,28 @@ def test_the_capture_of_many_frames_is_one_that_a_replay_reads(monkeypatch: pyte
     assert frames.lengths.tolist() == [60] * 100
     assert frames.time_ns.tolist() == list(range(0, 100_000, 1000))
     assert frames.frame(3) == frames.frame(43) != frames.frame(4)
+
+
+def test_the_replay_with_outputs_writes_all_that_a_replay_can_write(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def played(command: list[str], **_: Any) -> Any:
+        """As the bench in another process."""
+        for option, path in pairwise(command):
+            if option in ("--records", "--out", "--report"):
+                written.append(option)
+                Path(path).touch()
+        Path(command[3]).write_text("204800")
+        return subprocess.CompletedProcess(command, 0)
+
+    written: list[str] = []
+    monkeypatch.setattr(memory, "SIM_BUILD", tmp_path)
+    monkeypatch.setattr(memory.subprocess, "run", played)
+    assert memory.run("replay", 100) == 200.0 and written == []
+    assert memory.run("replay with outputs", 100) == 200.0
+    assert sorted(written) == ["--out", "--records", "--report"]
+    left = sorted(path.name for path in (tmp_path / "bench").iterdir())
+    assert left == ["100.log", "100.peak"]
 
 
 def test_memory_is_that_of_the_replay_alone_not_of_what_started_it(tmp_path: Path) -> None:
