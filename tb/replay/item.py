@@ -16,7 +16,7 @@ from tb.targets.base import Fault, FaultKind, Target, TargetError, Unsupported
 from tb.targets.engine import CLOCK_NS, DIRECTIONS
 from tb.targets.outcome import compare
 
-__all__ = ["Failing", "Item", "Saves", "Verdict", "play_once"]
+__all__ = ["Failing", "Item", "Renews", "Saves", "Verdict", "play_once"]
 
 
 @runtime_checkable
@@ -29,6 +29,13 @@ class Saves(Protocol):
     def snapshot(self) -> bytes: ...
 
     def restore(self, snapshot: bytes) -> None: ...
+
+
+@runtime_checkable
+class Renews(Saves, Protocol):
+    """A target that knows the state of a device that has just been made: a reset may leave something behind."""
+
+    async def fresh_state(self) -> bytes: ...
 
 
 @dataclass(frozen=True)
@@ -144,7 +151,10 @@ class Verdict:
 class Failing:
     """A failure that was cut down. whole, found: what was played first and what it gave; item, verdict: the fewest
     frames that still fail, and how (``verdict`` doesn't fail where nothing of it could be made to fail again).
-    minimal: none of the frames can be left out; tries: plays that it took. window: the frames up to the failing one."""
+    minimal: none of the frames can be left out; tries: plays that it took. window: the frames up to the failing one.
+    fresh: ``verdict`` is of a device that was made anew, or wholly restored, not only reset. survives_reset: from a
+    reset of a new device the failure doesn't come, but it does after a reset of the one that has seen it.
+    """
 
     whole: Item
     found: Verdict
@@ -153,6 +163,8 @@ class Failing:
     minimal: bool
     tries: int
     window: Item | None = None
+    fresh: bool = False
+    survives_reset: bool = False
 
     @property
     def reproduced(self) -> bool:
@@ -185,9 +197,14 @@ def _signals(what: str, edge: Edge | None) -> str:
     return f"{out}_*"
 
 
-async def play_once(target: Target, item: Item, config: NicConfig) -> Verdict:
-    """Reset, program, bring into the item's state, play, compare. TargetError: the target can't take the state."""
+async def play_once(target: Target, item: Item, config: NicConfig, fresh: bytes | None = None) -> Verdict:
+    """Reset, program, bring into the item's state, play, compare.
+
+    fresh: state of a new device (`Renews`), with which it begins. TargetError: the target can't take the state.
+    """
     config = item.config or config
+    if fresh is not None and isinstance(target, Saves):
+        target.restore(fresh)
     try:
         await target.configure(config)
     except TargetError as error:

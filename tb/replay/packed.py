@@ -32,6 +32,7 @@ __all__ = [
     "KEPT_MISMATCHES",
     "KIND",
     "SCHEMA",
+    "SURVIVES_RESET",
     "WIRE_PACE",
     "FailureError",
     "Origin",
@@ -39,6 +40,7 @@ __all__ = [
     "add_waves",
     "capture_stem",
     "clear_failures",
+    "confirm",
     "is_failure",
     "load_failure",
     "unpack_waves",
@@ -54,6 +56,9 @@ KEPT_MISMATCHES = 20
 """Differences of a play that are written out; all are counted."""
 WIRE_PACE = "wire"
 """Pace of the main job: received frames at 25G, the others as fast as the port takes them."""
+
+SURVIVES_RESET = "a reset does not clear what makes it fail"
+"""The finding of `Failing.survives_reset`, in words."""
 
 MOST_WAVES = 64 << 20
 """Bytes of the longest waveform that is packed."""
@@ -100,7 +105,10 @@ class Packed:
     @property
     def origin(self) -> Origin:
         names = ("command", "target", "sim", "engine", "seed", "pace")
-        return Origin(**{name: self.note[name] for name in names}, build=(self.note["state"] or {}).get("build", ""))
+        return Origin(
+            **{name: self.note[name] for name in names},
+            build=self.note.get("build") or (self.note["state"] or {}).get("build", ""),
+        )
 
     @property
     def words(self) -> list[str]:
@@ -175,7 +183,7 @@ def _note(failing: Failing, origin: Origin) -> dict[str, Any]:
         "window_numbers": failing.window.numbers.tolist() if failing.window is not None else None,
         "direction": edges[0] if len(edges) == 1 else "both",
         "port": ports[0] if len(ports) == 1 else ports,
-        **{name: value for name, value in asdict(origin).items() if name != "build"},
+        **asdict(origin),
         "profiles": {edge.name.lower(): profile for edge, profile in sorted(item.profiles.items())},
         "cut": asdict(item.cut) if item.cut is not None else None,
         "starts_from": "reset" if item.state is None else "state",
@@ -183,6 +191,8 @@ def _note(failing: Failing, origin: Origin) -> dict[str, Any]:
         "reproduced": failing.reproduced,
         "minimal": failing.minimal,
         "tries": failing.tries,
+        "seen": "fresh" if failing.fresh else "running",
+        "finding": SURVIVES_RESET if failing.survives_reset else None,
         "found": _findings(failing.whole, failing.found) | {"first": _source_words(failing)},
         "smallest": _findings(item, failing.verdict),
         "waves": None,
@@ -289,6 +299,18 @@ def add_waves(path: Path, waves: Path, look: str) -> bool:
     note = json.loads(members[_NOTE]) | {"waves": {"file": name, "look": look}}
     _store(path, members | {_NOTE: _json(note), name: waves.read_bytes()})
     return True
+
+
+def confirm(path: Path, failed: bool) -> None:
+    """Note what a failure gave on a device that was made anew: it is reproduced there, or was only seen in the running
+    one. FailureError: it is no failure. OSError: it can't be written.
+    """
+    with zipfile.ZipFile(path) as archive:
+        members = _read(path, archive.namelist())
+    note = json.loads(members[_NOTE])
+    changed = note | ({"seen": "fresh"} if failed else {"reproduced": False, "minimal": False, "seen": "running"})
+    if changed != note:
+        _store(path, members | {_NOTE: _json(changed)})
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------

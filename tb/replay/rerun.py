@@ -18,7 +18,7 @@ from models.frames import Edge
 from tb.build import BuildError, Run, SimulationFailed
 from tb.replay.checks import UsageError, check_failure
 from tb.replay.item import Item
-from tb.replay.packed import FailureError, Packed, add_waves, load_failure, unpack_waves
+from tb.replay.packed import FailureError, Packed, add_waves, confirm, load_failure, unpack_waves
 from tb.replay.piece import printable
 from tb.replay.play import play_item
 from tb.replay.versions import versions
@@ -34,16 +34,19 @@ __all__ = ["Again", "PlayedOn", "pack_waves", "play_again", "rerun", "rerun_comm
 
 TIMEOUT_S = 1800
 NATIVE_HINT = "with --target native, which saves the device's state, a replay can cut it down further"
+RUNNING_ONLY = "these frames failed after a reset of the running device, and don't on one that was made anew"
 WATCHED_BEFORE = 32
 """Frames before the failing one in a waveform of the target native; in a simulator it has the whole run."""
 
 
 @dataclass(frozen=True)
 class Again:
-    """What a failure gave when it was played again. waves: None: none were asked for, or none came."""
+    """What a failure gave when it was played again. waves: None: none were asked for, or none came. build: what was
+    built, as of `Origin`; "": the target doesn't know."""
 
     result: CaptureResult
     waves: Path | None = None
+    build: str = ""
 
     @property
     def words(self) -> list[str]:
@@ -114,7 +117,7 @@ async def _play_native(packed: Packed, item: Item, how: PlayedOn, *, waves: bool
         path = folder / f"{packed.path.stem}{waves_suffix()}"
         target.waves_of(path, *_watched(packed, item))
     result, _ = await play_item(target, item, packed.config, tries=0)
-    return Again(result, path)
+    return Again(result, path, target.build)
 
 
 def _watched(packed: Packed, item: Item) -> tuple[Edge, int, int]:
@@ -153,7 +156,8 @@ def found_waves(run: Run) -> Path | None:
 
 
 def pack_waves(path: Path) -> Again:
-    """Play a failure on what it failed on and put the waveform into its file; returns what that gave.
+    """Play a failure on what it failed on and put the waveform into its file, and whether it failed on this device,
+    which was made anew; returns what that gave.
 
     SimulationFailed, FailureError as for `play_again`.
     """
@@ -161,31 +165,46 @@ def pack_waves(path: Path) -> Again:
     again = play_again(packed, PlayedOn.of(packed), waves=True)
     if again.waves is not None:
         add_waves(path, again.waves, again.result.failure.get("look", ""))
+    confirm(path, bool(again.words))
     return again
+
+
+def _source_number(packed: Packed) -> str:
+    """The frame that the fewest frames fail at, as the capture counts it, where another one was announced; else ""."""
+    numbers = {
+        part: [entry["number"] for entry in packed.note[part]["mismatches"] if entry["number"] is not None]
+        for part in ("found", "smallest")
+    }
+    if not numbers["smallest"] or numbers["smallest"][0] in numbers["found"][:1]:
+        return ""
+    return f", which is frame {numbers['smallest'][0]} of {packed.note['capture']}"
 
 
 def tell_failure(path: Path) -> list[str]:
     """What to say of a failure that was just packed, a line each; its waveform is put in first."""
-    packed = load_failure(path)
-    note, lines = packed.note, []
-    size = f"{counted(len(packed.item.frames), 'frame')} after {counted(note['tries'], 'try', 'tries')}"
-    size += "" if note["minimal"] else ", perhaps not the fewest"
-    size += ", from a saved state" if packed.item.state is not None else ""
-    lines.append(
-        f"packed failure: {shown(path)} ({size if note['reproduced'] else 'it does not fail again by itself'})"
-    )
-    if note["reproduced"]:
-        lines.append(f"  in that one:  {packed.words[0]}")
+    packed, lines = load_failure(path), []
+    if packed.note["reproduced"]:
+        lines.append(f"  in that one:  {packed.words[0]}{_source_number(packed)}")
         try:
             again = pack_waves(path)
         except (FailureError, SimulationFailed, TargetError, BuildError, ToolError, OSError) as error:
             lines.append(f"  no waveform:  {error}")
         else:
+            packed = load_failure(path)
+            if not again.words:
+                lines = [f"  {RUNNING_ONLY}"]
             lines += [f"  waveform:     {shown(again.waves)}"] if again.waves is not None else []
             lines += [f"  look at:      {again.result.failure['look']}"] if again.result.failure.get("look") else []
-    elif packed.origin.target == "cocotb":
+    note = packed.note
+    if not note["reproduced"] and packed.origin.target == "cocotb":
         lines.append(f"  {NATIVE_HINT}")
-    return [*lines, f"  reproduce:    {rerun_command(path)}"]
+    if note.get("finding"):
+        lines.append(f"  finding:      {note['finding']}")
+    size = f"{counted(len(packed.item.frames), 'frame')} after {counted(note['tries'], 'try', 'tries')}"
+    size += "" if note["minimal"] else ", perhaps not the fewest"
+    size += ", from a saved state" if packed.item.state is not None else ""
+    head = f"packed failure: {shown(path)} ({size if note['reproduced'] else 'it does not fail again by itself'})"
+    return [head, *lines, f"  reproduce:    {rerun_command(path)}"]
 
 
 # -- the command -------------------------------------------------------------------------------------------------------
@@ -212,26 +231,53 @@ def _introduce(packed: Packed, how: PlayedOn) -> None:
             typer.echo(f"  {name}:{' ' * (10 - len(name))}{then[name]} when it was packed, {here[name]} here")
     if then.get("dirty"):
         typer.echo("  packed with changes that were not committed")
+    if note.get("finding"):
+        typer.echo(f"  finding:   {note['finding']}")
 
 
 def _without_cycles(words: list[str]) -> list[str]:
     return [re.sub(r" \(cycle \d+\)$", "", text) for text in words]
 
 
-def _judge(packed: Packed, again: Again, *, window: bool, elsewhere: bool) -> int:
+def _same_build(packed: Packed, again: Again, how: PlayedOn) -> bool:
+    """Whether it was played on what it failed on: nothing can have been mended since."""
+    if how.target != packed.origin.target or how.sim != packed.origin.sim:
+        return False
+    if again.build and packed.origin.build:
+        return again.build == packed.origin.build
+    then, here = packed.note["versions"], versions(how.sim)
+    return here["dirty"] is False and all(then.get(name) == here[name] for name in ("commit", "dirty", "simulator"))
+
+
+def _tell_passed(packed: Packed, again: Again, how: PlayedOn) -> None:
+    """What it means that none of the frames failed."""
+    frames = f"{counted(len(packed.item.frames), 'frame')}, all as the model says"
+    if not packed.note["reproduced"]:
+        typer.echo("does not fail, and did not when it was packed: it hangs on what came before these frames")
+        if packed.note.get("seen") == "running" and packed.note["smallest"]["count"]:
+            typer.echo(f"  {RUNNING_ONLY}")
+        typer.echo(f"  replay the whole capture: {packed.origin.command}")
+        if packed.origin.target == "cocotb":
+            typer.echo(f"  {NATIVE_HINT}")
+    elif how.target == "model":
+        typer.echo("the model agrees with itself: that says nothing of the RTL; choose another --target")
+    elif _same_build(packed, again, how):
+        typer.echo(f"did not fail again on this build: {frames}")
+        typer.echo("  nothing was mended since it was packed: it hangs on what came before these frames")
+        typer.echo(f"  replay the whole capture: {packed.origin.command}")
+    else:
+        typer.echo(f"no longer fails: {frames}")
+    if packed.note["reproduced"]:
+        typer.echo(f"  when packed: {packed.words[0]}")
+
+
+def _judge(packed: Packed, again: Again, how: PlayedOn, *, window: bool, elsewhere: bool) -> int:
     """Say what came, against what was packed; returns the exit code. elsewhere: on another target than it failed on."""
     before, now = packed.words, again.words
     if not packed.note["reproduced"]:
         before = []
     if not now:
-        if before:
-            typer.echo(f"no longer fails: {counted(len(packed.item.frames), 'frame')}, all as the model says")
-            typer.echo(f"  when packed: {before[0]}")
-        else:
-            typer.echo("does not fail, and did not when it was packed: it hangs on what came before these frames")
-            typer.echo(f"  replay the whole capture: {packed.origin.command}")
-            if packed.origin.target == "cocotb":
-                typer.echo(f"  {NATIVE_HINT}")
+        _tell_passed(packed, again, how)
         return 0
     if window:
         typer.echo(f"fails, with all frames of the window: {now[0]}")
@@ -310,7 +356,7 @@ def rerun(
     where = f"{how.target} ({how.sim}, {how.engine})" if how.target == "cocotb" else how.target
     typer.echo(f"on {where}, seed {how.seed}:")
     elsewhere = (how.target, how.engine) != (packed.origin.target, packed.origin.engine)
-    code = _judge(packed, again, window=window, elsewhere=elsewhere)
+    code = _judge(packed, again, how, window=window, elsewhere=elsewhere)
     if waves:
         _leave_waves(packed, again)
     raise typer.Exit(code)

@@ -208,6 +208,7 @@ class NativeTarget(PortTarget):
     def __init__(self, seed: int = 1, *, skip_idle: bool = True, **parameters: int) -> None:
         design = self.design(**parameters)
         path = build_native(design)
+        self._parameters = parameters
         self.build = fingerprint(design)
         """What a saved state fits: RTL, parameters, harness and tools."""
         self.engine = self.make_engine(load(path), seed)
@@ -256,6 +257,12 @@ class NativeTarget(PortTarget):
             return _packed(head, self.engine.save())
         except ValueError as error:
             raise SnapshotError(f"the state can't be saved: {error}") from None
+
+    async def fresh_state(self) -> bytes:
+        """The `snapshot` of another device of this build and seed, made for it, after its first reset."""
+        other = type(self)(self.engine.seed, **self._parameters)
+        await other.start()
+        return other.snapshot()
 
     def restore(self, snapshot: bytes) -> None:
         """Back to the state of a `snapshot`, also of another target of the same build; time goes back with it.

@@ -18,6 +18,8 @@ __all__ = [
     "GHOST_CYCLES",
     "GHOST_PORT",
     "SECOND_COUNT",
+    "STICKY_COUNT",
+    "STICKY_PORT",
     "plant",
     "planted_design",
 ]
@@ -28,6 +30,10 @@ GHOST_PORT = 0x6057
 """Destination port of the frames behind which one more comes out of the host edge."""
 GHOST_CYCLES = 100
 """Cycles behind such a frame in which that one comes."""
+STICKY_PORT = 0x571C
+"""Destination port of the frames of which byte 47 gets a wrong bit once one came behind `STICKY_COUNT` others: no reset
+clears that."""
+STICKY_COUNT = 1000
 COUNTED = 0x5E
 """First byte of the source address of the frames that are counted apart."""
 FIRST_COUNT = 1400
@@ -48,7 +54,8 @@ _OUTPUTS = {
     ),
 }
 _LOGIC = f"""
-// Planted: a wrong bit in frames to one port, and in one frame by its number; a frame behind those to another.
+// Planted: a wrong bit in frames to one port, and in one frame by its number; a frame behind those to another; a wrong
+// bit in frames to a third, from a number on and through every reset.
 wire planted_tvalid;
 wire planted_tlast;
 wire [15:0] planted_tkeep;
@@ -65,15 +72,19 @@ reg [31:0] planted_some;
 wire planted_first = planted_beat == 10'd0;
 wire planted_counted = roce_tdata[55:48] == 8'h{COUNTED:02x};
 wire planted_port = planted_beat == 10'd2 && {{roce_tdata[39:32], roce_tdata[47:40]}} == 16'h{BAD_PORT:04x};
+reg planted_sticks = 1'b0;
+wire planted_sticky = planted_beat == 10'd2 && {{roce_tdata[39:32], roce_tdata[47:40]}} == 16'h{STICKY_PORT:04x}
+    && (planted_sticks || planted_all > 32'd{STICKY_COUNT});
 wire planted_number = planted_first
     && (planted_all == 32'd{SECOND_COUNT} || (planted_counted && planted_some == 32'd{FIRST_COUNT}));
-wire [127:0] planted_tdata = roce_tdata ^ {{4'b0, planted_port || planted_number, 123'b0}};
+wire [127:0] planted_tdata = roce_tdata ^ {{4'b0, planted_port || planted_number || planted_sticky, 123'b0}};
 
 always @(posedge clk) begin
     if (planted_left > 8'd1 || (planted_ghost && m_axis_host_tready)) planted_left <= planted_left - 8'd1;
     if (roce_tvalid && roce_tready) begin
         if (planted_beat == 10'd2 && {{roce_tdata[39:32], roce_tdata[47:40]}} == 16'h{GHOST_PORT:04x})
             planted_left <= 8'd{GHOST_CYCLES};
+        if (planted_sticky) planted_sticks <= 1'b1;
         planted_beat <= roce_tlast ? 10'd0 : planted_beat + 10'd1;
         if (planted_first) begin
             planted_all <= planted_all + 32'd1;

@@ -34,6 +34,7 @@ from tb.replay.failure import Context, Failure, reproduce
 from tb.replay.item import Item, Verdict
 from tb.replay.packed import (
     SCHEMA,
+    SURVIVES_RESET,
     FailureError,
     Origin,
     Packed,
@@ -43,8 +44,9 @@ from tb.replay.packed import (
     unpack_waves,
 )
 from tb.replay.play import load_item
-from tb.replay.rerun import NATIVE_HINT, tell_failure
+from tb.replay.rerun import NATIVE_HINT, RUNNING_ONLY, tell_failure
 from tb.replay.window import Judged, Window
+from tb.report.table import CaptureResult
 from tb.targets.base import Stuck
 from tb.targets.model import ModelTarget
 from tb.targets.outcome import compare
@@ -228,6 +230,98 @@ def test_what_fails_no_more_is_packed_with_its_window_and_says_so(tmp_path: Path
     assert NATIVE_HINT in tell_failure(failure.path)[1]
 
 
+class StickyTarget(WrongTarget):
+    """Wrong in each mark once 45 frames came before one; only a new device is right again."""
+
+    def __init__(self) -> None:
+        self.sticks = False
+        super().__init__(self._sticky)
+
+    def _sticky(self, frames: Batch, seen: int) -> Int64:
+        marks = by_content(frames, seen)
+        self.sticks |= bool((marks + seen >= 45).any())
+        return marks if self.sticks else marks[:0]
+
+    def snapshot(self) -> bytes:
+        return pickle.dumps((super().snapshot(), self.sticks))
+
+    def restore(self, state: bytes) -> None:
+        rest, self.sticks = pickle.loads(state)
+        super().restore(rest)
+
+
+class RenewedTarget(StickyTarget):
+    async def fresh_state(self) -> bytes:
+        return StickyTarget().snapshot()
+
+
+def sticky(target: StickyTarget, folder: Path) -> Failure:
+    """The mark fails behind 45 frames, and is reproduced."""
+
+    async def replay() -> Failure:
+        config = NicConfig()
+        await target.configure(config)
+        first, window = windows()[:2]
+        before = (await target.play(first.batch)).counters
+        state = target.snapshot()
+        outcome = await target.play(window.batch)
+        judged = Judged(window, outcome, compare(config, window.batch, outcome, before), 0, 0)
+        origin = Origin(COMMAND, "model", "verilator", "bfm", 1, "asap")
+        return await reproduce(target, judged, config, Context(folder, origin, before, state, say=lambda text: None))
+
+    return asyncio.run(replay())
+
+
+def test_each_try_from_a_reset_is_one_of_a_new_device(tmp_path: Path) -> None:
+    failing = sticky(RenewedTarget(), tmp_path).failing
+    assert failing.item.numbers.tolist() == [45]
+    assert failing.item.state is not None
+    assert failing.reproduced and failing.fresh and failing.survives_reset
+    note = note_of(tmp_path / "field-45.zip")
+    assert (note["starts_from"], note["seen"], note["finding"]) == ("state", "fresh", SURVIVES_RESET)
+
+
+def test_what_fails_only_on_the_running_device_is_said_to_be_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failure = sticky(StickyTarget(), tmp_path)
+    assert note_of(failure.path)["seen"] == "running"
+    monkeypatch.setattr(rerun_module, "ModelTarget", StickyTarget)
+    told = tell_failure(failure.path)
+    assert told[0].endswith("(it does not fail again by itself)")
+    assert RUNNING_ONLY in told[1]
+    note = note_of(failure.path)
+    assert (note["reproduced"], note["minimal"], note["seen"]) == (False, False, "running")
+    assert len(note["window_numbers"]) == 14
+
+
+def test_nothing_is_left_behind_the_frame_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def twice(frames: Batch, seen: int) -> Int64:
+        """The third frame of each play; in the second window of the replay the last one instead."""
+        return np.array([2] if seen == 0 and len(frames) < 32 else [31] if seen == 32 else [], np.int64)
+
+    failing = found(twice, tmp_path, tries=3).failing
+    assert len(failing.item.frames) == 3
+    monkeypatch.setattr(rerun_module, "ModelTarget", lambda: WrongTarget(twice))
+    told = tell_failure(tmp_path / "field-63.zip")
+    assert told[1].startswith("  in that one:  rx frame 2: byte 37")
+    assert told[1].endswith(f", which is frame {failing.item.numbers[2]} of field.pcapng")
+
+
+@pytest.mark.parametrize(("then", "now", "same"), [("b", "b", True), ("b", "c", False)])
+def test_what_passes_on_the_build_that_it_failed_on_is_not_called_mended(
+    then: str, now: str, same: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = found(by_content, tmp_path).path
+    _rewritten(path, target="native", build=then)
+    packed = load_failure(path)
+    again = rerun_module.Again(CaptureResult("x"), build=now)
+    rerun_module._tell_passed(packed, again, rerun_module.PlayedOn.of(packed))
+    said = capsys.readouterr().out
+    assert ("did not fail again on this build" in said) == same
+    assert ("no longer fails" in said) != same
+
+
 def test_a_bounded_number_of_plays_is_spent(tmp_path: Path) -> None:
     failure = found(by_pair, tmp_path, tries=5)
     assert failure.failing.tries <= 5 + 1
@@ -347,7 +441,7 @@ def test_rerun_on_a_device_that_is_mended_ends_with_0(tmp_path: Path, elsewhere:
     path = found(by_content, tmp_path / "failures").path
     result = elsewhere(path, lambda frames, seen: np.zeros(0, np.int64))
     assert result.exit_code == 0, result.output
-    assert "no longer fails: 1 frame, all as the model says" in result.output
+    assert "the model agrees with itself: that says nothing of the RTL" in result.output
 
 
 def test_rerun_says_that_it_fails_otherwise(tmp_path: Path, elsewhere: Any) -> None:

@@ -26,10 +26,19 @@ from tb.cli import app
 from tb.nic.designs import port_design
 from tb.replay import replay_command
 from tb.replay.capture import write_capture
-from tb.replay.packed import Packed, load_failure
+from tb.replay.packed import SURVIVES_RESET, Packed, load_failure
 from tb.targets import native
 from tests.replay.judging import udp_frame
-from tests.replay.planted import BAD_PORT, COUNTED, FIRST_COUNT, GHOST_PORT, SECOND_COUNT, plant, planted_design
+from tests.replay.planted import (
+    BAD_PORT,
+    COUNTED,
+    FIRST_COUNT,
+    GHOST_PORT,
+    SECOND_COUNT,
+    STICKY_PORT,
+    plant,
+    planted_design,
+)
 
 Replay = Callable[..., tuple[Result, Packed]]
 
@@ -38,14 +47,14 @@ def nicloop(*arguments: object) -> Result:
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
-def capture(path: Path, count: int, *, bad: int | None = None, counted: bool = False) -> Path:
-    """``count`` frames; number ``bad`` goes to `BAD_PORT`; counted: all have the source that the port counts apart."""
+def capture(path: Path, count: int, *, bad: int | None = None, port: int = BAD_PORT, counted: bool = False) -> Path:
+    """``count`` frames; number ``bad`` goes to ``port``; counted: all have the source that the port counts apart."""
     frames = [udp_frame(60 + i) for i in range(64)]
     if counted:
         frames = [frame[:6] + bytes([COUNTED]) + frame[7:] for frame in frames]
     whole = [frames[i % 64] for i in range(count)]
     if bad is not None:
-        whole[bad] = udp_frame(100, BAD_PORT)
+        whole[bad] = udp_frame(100, port)
     write_capture(path, Batch.of(whole))
     return path
 
@@ -128,6 +137,7 @@ def test_a_bug_that_hits_a_frame_by_its_content_is_cut_down_to_that_frame(
     check_named(result, packed, 1400, 47, 0x5A)
     assert packed.item.numbers.tolist() == [1400]
     assert packed.item.state is None
+    assert (packed.note["starts_from"], packed.note["seen"], packed.note["finding"]) == ("reset", "fresh", None)
     check_waves(packed, 15, 0x52, tmp_path)
     again = nicloop("rerun", packed.path)
     assert again.exit_code == 1, again.output
@@ -169,6 +179,25 @@ def test_a_bug_that_hits_by_the_number_of_frames_is_cut_down_from_a_saved_state(
     assert "Traceback" not in other.output
 
 
+def test_what_a_reset_does_not_clear_is_packed_from_a_saved_state_and_said_to_be_so(
+    replay: Replay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = capture(tmp_path / "field.pcapng", 2000, bad=1400, port=STICKY_PORT)
+    result, packed = replay(path, "--window", 512)
+    check_named(result, packed, 1400, 47, 0x5A)
+    assert packed.item.numbers.tolist() == [1400]
+    assert packed.item.state is not None
+    assert (packed.note["starts_from"], packed.note["seen"]) == ("state", "fresh")
+    assert packed.note["finding"] == SURVIVES_RESET
+    assert f"finding:      {SURVIVES_RESET}" in result.output
+    again = nicloop("rerun", packed.path)
+    assert again.exit_code == 1, again.output
+    assert f"still fails the same way: {packed.words[0]}" in again.output
+    assert SURVIVES_RESET in again.output
+    monkeypatch.undo()
+    assert nicloop("rerun", packed.path).exit_code == 2
+
+
 @pytest.mark.parametrize("sim", ["icarus"], indirect=True)
 def test_what_failed_on_one_target_fails_the_same_way_on_another(sim: str, replay: Replay, tmp_path: Path) -> None:
     _, packed = replay(capture(tmp_path / "field.pcapng", 100, bad=70))
@@ -178,7 +207,8 @@ def test_what_failed_on_one_target_fails_the_same_way_on_another(sim: str, repla
     assert f"still fails the same way: {packed.words[0].partition(' (cycle')[0]} (cycle " in again.output
     model = nicloop("rerun", packed.path, "--target", "model", "--waves")
     assert model.exit_code == 0, model.output
-    assert "no longer fails" in model.output
+    assert "the model agrees with itself: that says nothing of the RTL" in model.output
+    assert "no longer fails" not in model.output
     assert "as packed: this target writes none" in model.output
 
 
