@@ -23,7 +23,7 @@ from tb.replay.capture import CaptureError
 from tb.replay.packed import clear_failures, is_failure
 from tb.replay.piece import printable
 from tb.replay.play import SHRINK_TRIES
-from tb.replay.rerun import found_waves, pack_waves, rerun_command, shown
+from tb.replay.rerun import RUNNING_ONLY, found_waves, pack_waves, rerun_command, shown
 from tb.replay.windows import capture_names
 from tb.report.table import CaptureResult, console, counted, print_captures
 from tb.targets.engine import CLOCK_NS
@@ -158,10 +158,13 @@ def _reproduce(path: Path, sim: str, engine: str, seed: int, config: Path | None
 def _packed_waves(path: Path) -> Path | None:
     """The waveform of a failure, which is put into its file too; None: it can't be had."""
     try:
-        return pack_waves(path).waves
+        again = pack_waves(path)
     except (CaptureError, SimulationFailed) as error:
         print(f"nicloop: no waveform: {error}", file=sys.stderr)
         return None
+    if not again.words:
+        print(f"nicloop: {shown(path)}: {RUNNING_ONLY}", file=sys.stderr)
+    return again.waves
 
 
 def _explain(out: Console, result: CaptureResult, again: str) -> None:

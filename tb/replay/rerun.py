@@ -30,7 +30,17 @@ from tb.targets.native import SnapshotError, waves_suffix
 from tb.targets.probe import native_of_build
 from tb.toolchain import ROOT, SIM_BUILD, ToolError
 
-__all__ = ["Again", "PlayedOn", "pack_waves", "play_again", "rerun", "rerun_command", "shown", "tell_failure"]
+__all__ = [
+    "RUNNING_ONLY",
+    "Again",
+    "PlayedOn",
+    "pack_waves",
+    "play_again",
+    "rerun",
+    "rerun_command",
+    "shown",
+    "tell_failure",
+]
 
 TIMEOUT_S = 1800
 NATIVE_HINT = "with --target native, which saves the device's state, a replay can cut it down further"

@@ -260,7 +260,7 @@ class NativeTarget(PortTarget):
 
     async def fresh_state(self) -> bytes:
         """The `snapshot` of another device of this build and seed, made for it, after its first reset."""
-        other = type(self)(self.engine.seed, **self._parameters)
+        other = type(self)(self.engine.seed, skip_idle=True, **self._parameters)
         await other.start()
         return other.snapshot()
 
