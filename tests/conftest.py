@@ -38,6 +38,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--regress", action="store_true", help="also run the tests marked regress, with a fresh seed")
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Bytes are named by their number: what they hold may differ from one process to the next (the time in a gzip
+    header), and pytest-xdist wants the same names in all of them."""
+    return f"{len(val)} bytes" if isinstance(val, (bytes, bytearray)) else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "regress: a long test or a sweep that only `make regress` runs")
