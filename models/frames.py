@@ -357,7 +357,8 @@ class Outcome:
     first_out       int64[n]   cycle in which tvalid of the first beat rose at the output; -1: never
     last_out        int64[n]   cycle of the handshake of the last beat at the output; -1: never
     cycles          int        cycles of the whole play
-    begin_ns        int        the device's time at cycle 0 of the play
+    begin_ns        int        simulated time at cycle 0 of the play
+    now             int        the port's `now` in cycle 0, in units of 2**-32 ns; -1: the device doesn't say
     counters        dict       the port's counters as they read at the end of the play, by register name
                                ("rx_frames_in", "tx_disposition.BAD_FRAME"); only those that the device has read
     resets          int64[r]   cycles in which the device was put into reset during the play, rising
@@ -383,6 +384,7 @@ class Outcome:
     user: NDArray[np.uint16] = field(default_factory=lambda: np.zeros(0, np.uint16))
     meta: Words = field(default_factory=lambda: np.zeros((0, META_WORDS), np.uint32))
     begin_ns: int = 0
+    now: int = -1
 
     def __post_init__(self) -> None:
         _check_array("Outcome", "source", self.source, np.int64, len(self.frames))

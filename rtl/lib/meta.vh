@@ -1,7 +1,7 @@
 // Generated from models/meta.py by `make generate`: do not edit.
 `ifndef NICLOOP_META_VH
 `define NICLOOP_META_VH
-`define META_W 1440
+`define META_W 1472
 // sequence number of the frame at its port and direction; writer: nic_ingress
 `define MF_SEQ 15:0
 `define MF_SEQ_LSB 0
@@ -18,7 +18,7 @@
 `define MF_TCLASS 27:25
 `define MF_TCLASS_LSB 25
 `define MF_TCLASS_W 3
-// host queue; writer: nic_ingress
+// host queue; acl may set another; writer: nic_ingress
 `define MF_QUEUE 35:28
 `define MF_QUEUE_LSB 28
 `define MF_QUEUE_W 8
@@ -346,6 +346,30 @@
 `define MF_INNER_UDP_LENGTH 1420:1405
 `define MF_INNER_UDP_LENGTH_LSB 1405
 `define MF_INNER_UDP_LENGTH_W 16
+// number of the ACL rule that matched, 65535: none; writer: acl
+`define MF_ACL_RULE 1436:1421
+`define MF_ACL_RULE_LSB 1421
+`define MF_ACL_RULE_W 16
+// a mirror's copy: it reports no disposition; writer: acl
+`define MF_ACL_COPY 1437:1437
+`define MF_ACL_COPY_LSB 1437
+`define MF_ACL_COPY_W 1
+// leaves by the other direction; writer: acl
+`define MF_ACL_REDIRECT 1438:1438
+`define MF_ACL_REDIRECT_LSB 1438
+`define MF_ACL_REDIRECT_W 1
+// scheduling class; writer: acl
+`define MF_ACL_PRIORITY 1441:1439
+`define MF_ACL_PRIORITY_LSB 1439
+`define MF_ACL_PRIORITY_W 3
+// to be protected with acl_sa; writer: acl
+`define MF_ACL_PROTECT 1442:1442
+`define MF_ACL_PROTECT_LSB 1442
+`define MF_ACL_PROTECT_W 1
+// security association; writer: acl
+`define MF_ACL_SA 1454:1443
+`define MF_ACL_SA_LSB 1443
+`define MF_ACL_SA_W 12
 `define CODE_NONE 8'd0
 `define CODE_DELIVERED 8'd1
 `define CODE_CONSUMED 8'd2
@@ -369,4 +393,7 @@
 `define CODE_L3_BEYOND_FRAME 8'd44
 `define CODE_TUNNEL_TRUNCATED 8'd45
 `define CODE_BAD_TUNNEL 8'd46
+`define CODE_ACL_DENIED 8'd48
+`define CODE_ACL_POLICED 8'd49
+`define CODE_ACL_NO_PORT 8'd50
 `endif
