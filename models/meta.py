@@ -63,6 +63,10 @@ class Code(IntEnum):
     PORT_DISABLED = 18
     RX_BUFFER_FULL = 19
     RESET = 20
+    MAC_OVERFLOW = 21
+    BAD_FCS = 22
+    RUNT = 23
+    RX_ERROR = 24
     L2_TRUNCATED = 32
     L3_TRUNCATED = 33
     BAD_IP_VERSION = 34
