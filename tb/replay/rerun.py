@@ -28,6 +28,7 @@ from tb.targets.launch import ENGINES, TARGETS, default_engine, launch_job
 from tb.targets.model import ModelTarget
 from tb.targets.native import SnapshotError, waves_suffix
 from tb.targets.probe import native_of_build
+from tb.targets.program import RulesError, check_rules
 from tb.toolchain import ROOT, SIM_BUILD, ToolError
 
 __all__ = [
@@ -120,6 +121,7 @@ async def _play_native(packed: Packed, item: Item, how: PlayedOn, *, waves: bool
             f"starts from a saved state of build {build}, here it is {target.build}: other RTL, harness or tools; "
             f"replay the whole capture: {packed.origin.command}",
         )
+    await check_rules(target, item.config or packed.config)
     path = None
     if waves:
         folder = packed.path.parent if os.access(packed.path.parent, os.W_OK) else SIM_BUILD / "waves"
@@ -357,7 +359,7 @@ def rerun(
     except (FailureError, UsageError) as error:
         print(f"nicloop: {error}", file=sys.stderr)
         raise typer.Exit(2) from error
-    except (SnapshotError, Unsupported) as error:
+    except (SnapshotError, Unsupported, RulesError) as error:
         print(f"nicloop: {file}: {error}", file=sys.stderr)
         raise typer.Exit(2) from error
     except (SimulationFailed, TargetError) as error:

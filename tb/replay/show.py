@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TextIO
 
 from rich.box import SIMPLE_HEAD
@@ -18,7 +19,7 @@ from tb.replay.baseline import Comparison
 from tb.replay.perform import Performed
 from tb.report.table import PLAIN_WIDTH
 
-__all__ = ["EXPLAINED", "Tell", "progress", "say", "show", "show_comparison", "stream", "watched"]
+__all__ = ["EXPLAINED", "Bar", "Tell", "progress", "say", "show", "show_comparison", "stream", "watched"]
 
 EXPLAINED = 5
 """Frames that differ which are told in words."""
@@ -44,42 +45,52 @@ class _Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
         frames, cycles, elapsed = task.fields["frames"], task.fields["cycles"], task.elapsed or 0
         if not elapsed or not frames:
-            return Text("starting")
+            return Text(task.fields["before"] or "starting")
         return Text(f"{frames:,} frames, {_scaled(frames / elapsed)} frames/s, {_scaled(cycles / elapsed)} cycles/s")
 
 
+@dataclass(frozen=True)
+class Bar:
+    """What is told of a replay that runs: ``tell`` takes frames, cycles, bytes of the captures; ``programming``, before
+    the first of them, register writes done and in all."""
+
+    tell: Tell = lambda *_: None
+    programming: Callable[[int, int], None] = lambda *_: None
+
+
 @contextmanager
-def progress(total: int | None) -> Iterator[Tell]:
+def progress(total: int | None) -> Iterator[Bar]:
     """A bar on standard error while a replay runs, where a person looks there; gives what is told of it.
 
     total: bytes of the captures, None: unknown.
     """
     out = stream(sys.stderr)
     if not out.is_terminal:
-        yield lambda *_: None
+        yield Bar()
         return
     columns = (SpinnerColumn(), BarColumn(15), _Rate(table_column=Column(no_wrap=True)), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True) as bar:
-        task = bar.add_task("", total=total, frames=0, cycles=0)
+        task = bar.add_task("", total=total, frames=0, cycles=0, before="")
 
         def tell(frames: int, cycles: int, taken: int) -> None:
             if not bar.tasks[0].fields["frames"]:
                 bar.reset(task, total=total)  # the rates are those of the replay, without what was built before it
             bar.update(task, completed=taken, frames=frames, cycles=cycles)
 
-        yield tell
+        def programming(done: int, of: int) -> None:
+            bar.update(task, before=f"programming the port: {done:,} of {of:,} writes")
+
+        yield Bar(tell, programming)
 
 
 @contextmanager
-def watched(read: Callable[[], tuple[int, int, int] | None], tell: Tell) -> Iterator[None]:
-    """Tell what ``read`` finds, some times a second, while something else runs."""
+def watched(look: Callable[[], None]) -> Iterator[None]:
+    """``look`` some times a second while something else runs."""
     ended = threading.Event()
 
     def watch() -> None:
         while not ended.wait(0.2):
-            found = read()
-            if found is not None:
-                tell(*found)
+            look()
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()

@@ -14,19 +14,22 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from models.config import ConfigError, NicConfig
+from models.config import ConfigError
 from tb.replay.checks import UsageError, check_captures, sizes
 from tb.replay.pace import PACES
 from tb.replay.perform import Task
+from tb.replay.piece import printable
 from tb.replay.replay_command import check_choices, named
+from tb.replay.rules import directions_of, programmed
 from tb.replay.run import How, no_start
-from tb.replay.show import Tell, progress, say, stream
+from tb.replay.show import Bar, progress, say, stream
 from tb.replay.trace import Step, Trace, TraceEnded, TraceError, trace
 from tb.replay.window import WINDOW_FRAMES
 from tb.report.table import counted
 from tb.targets.base import TargetError, Unsupported
 from tb.targets.engine import CLOCK_NS
 from tb.targets.probe import ProbeTarget
+from tb.targets.program import RulesError
 
 __all__ = ["follow", "show_trace"]
 
@@ -37,6 +40,7 @@ def follow(
     port: Annotated[int | None, typer.Option(help="Port at which frames enter (0, or as the capture says).")] = None,
     direction: Annotated[str | None, typer.Option(help="rx (default, or as the capture says) or tx.")] = None,
     config: Annotated[Path | None, typer.Option(help="TOML file of the programmed NIC.")] = None,
+    acl: Annotated[str | None, typer.Option(help="Rules of the ACL: TOML or a ClassBench filter set.")] = None,
     pace: Annotated[str, typer.Option(help=f"One of {', '.join(PACES)}.")] = "asap",
     wanted: Annotated[str, typer.Option("--filter", help="As for replay; numbers stay those of the capture.")] = "",
     window: Annotated[int, typer.Option(help="Frames that are played at once.")] = WINDOW_FRAMES,
@@ -49,13 +53,16 @@ def follow(
         check_choices(How("native", "verilator", seed=seed), task)
         if frame < 0:
             raise UsageError(f"--frame: {frame} must be 0 or more")
-        programmed = NicConfig.load(config) if config is not None else NicConfig()
+        nic, _ = programmed(config, acl, directions_of(direction, captures), port)
         check_captures(captures)
-        whole = replace(task, config=programmed.to_toml())
-        with progress(sizes(captures)) as tell:
-            found = asyncio.run(_traced(whole, frame, seed, tell))
+        whole = replace(task, config=nic.to_toml())
+        with progress(sizes(captures)) as bar:
+            found = asyncio.run(_traced(whole, frame, seed, bar))
     except (UsageError, ConfigError, TraceError, Unsupported) as error:
         typer.echo(f"nicloop: {error}", err=True)
+        raise typer.Exit(2) from error
+    except RulesError as error:
+        typer.echo(f"nicloop: {'--config' if acl is None else printable(acl)}: {error}", err=True)
         raise typer.Exit(2) from error
     except TraceEnded as error:
         typer.echo(f"nicloop: {error}", err=True)
@@ -73,10 +80,11 @@ def follow(
     raise typer.Exit(0 if found.ok else 1)
 
 
-async def _traced(task: Task, frame: int, seed: int, tell: Tell) -> Trace:
+async def _traced(task: Task, frame: int, seed: int, bar: Bar) -> Trace:
     target = ProbeTarget(seed)
     await target.start()
-    return await trace(target, task, frame, tell)
+    target.on_program = bar.programming
+    return await trace(target, task, frame, bar.tell)
 
 
 # -- words -------------------------------------------------------------------------------------------------------------
