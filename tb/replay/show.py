@@ -19,12 +19,27 @@ from tb.replay.baseline import Comparison
 from tb.replay.perform import Performed
 from tb.report.table import PLAIN_WIDTH
 
-__all__ = ["EXPLAINED", "Bar", "Tell", "progress", "say", "show", "show_comparison", "stream", "watched"]
+__all__ = [
+    "EXPLAINED",
+    "MOST_RULES",
+    "Bar",
+    "Tell",
+    "called",
+    "progress",
+    "say",
+    "show",
+    "show_comparison",
+    "show_rules",
+    "stream",
+    "watched",
+]
 
 EXPLAINED = 5
 """Frames that differ which are told in words."""
 _DIFFERENCES = 3
 """Differences of each."""
+MOST_RULES = 20
+"""Rules of a slot that are shown."""
 
 Tell = Callable[[int, int, int], None]
 
@@ -105,8 +120,10 @@ def watched(look: Callable[[], None]) -> Iterator[None]:
 
 
 def show(out: Console, title: str, performed: Performed) -> None:
-    """The table, and the first frames that differ."""
+    """The table, what the rules did, and the first frames that differ."""
     out.print(_table(title, performed))
+    for slot in performed.figures.get("acl", ()):
+        show_rules(out, slot)
     _explain(out, performed)
 
 
@@ -166,6 +183,54 @@ def _directions(figures: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
             f"{numbers['share']:.0%}",
             f"{numbers['gbps']:.2f} Gb/s out, with preamble, FCS, gap",
         )
+
+
+def show_rules(out: Console, slot: Mapping[str, Any]) -> None:
+    """The rules of a slot that were hit, most frames first; what it did in all."""
+    title = f"rules of {slot['slot']}" + (f" ({slot['file']})" if slot["file"] else "")
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("rule", justify="right", no_wrap=True)
+    table.add_column("", overflow="fold")
+    table.add_column("action", overflow="fold")
+    table.add_column("frames", justify="right", no_wrap=True)
+    table.add_column("bytes", justify="right", no_wrap=True)
+    for row in slot["hits"][:MOST_RULES]:
+        table.add_row(str(row["rule"]), Text(called(row)), row["action"], f"{row['frames']:,}", f"{row['bytes']:,}")
+    table.add_section()
+    default = slot["default"]
+    table.add_row("none", "", default["action"], f"{default['frames']:,}", f"{default['bytes']:,}")
+    out.print(table)
+    for text in _rules_told(slot):
+        say(out, text)
+
+
+def called(row: Mapping[str, Any]) -> str:
+    """A rule's name, else its line."""
+    return row["name"] or ("" if row["line"] is None else f"line {row['line']}")
+
+
+def _rules_told(slot: Mapping[str, Any]) -> Iterator[str]:
+    hit, without = len(slot["hits"]), len(slot["without_hits"])
+    more = f", the first {MOST_RULES} of them above" if hit > MOST_RULES else ""
+    yield f"{hit:,} of {slot['rules']:,} rules hit{more}; {without:,} without a hit"
+    done = [
+        f"{word} {slot[name]:,}"
+        for name, word in (
+            ("denied", "denied"),
+            ("policed", "policed"),
+            ("no_port", "to a port that isn't there"),
+            ("mirrored", "mirrored"),
+            ("mirror_dropped", "copies lost"),
+            ("redirected", "redirected"),
+            ("unjudged", "not judged, as they came in bad"),
+        )
+        if slot[name]
+    ]
+    if slot["meters"]:
+        done.append(f"metered {slot['metered_green']:,} green, {slot['metered_yellow']:,} yellow, "
+                    f"{slot['metered_red']:,} red")  # fmt: skip
+    if done:
+        yield "; ".join(done)
 
 
 def _speed(performed: Performed) -> Iterator[tuple[str, str, str]]:

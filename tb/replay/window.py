@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
-from models.frames import FLAG_SNAPPED, Batch, Int64, Outcome
+from models.frames import FLAG_SNAPPED, Batch, Edge, Int64, Outcome
+from models.meta import field_of
 from models.nic import Mismatch
 
 __all__ = ["WINDOW_FRAMES", "Judged", "Listener", "Window"]
@@ -55,6 +57,23 @@ class Judged:
     mismatches: list[Mismatch]
     begin_ns: int
     first_out: int
+
+    @cached_property
+    def copies(self) -> np.ndarray:
+        """bool[m]: of the frames out, those that are a mirror's copies. Only the metadata to the host tells."""
+        outcome = self.outcome
+        if not len(outcome.meta):
+            return np.zeros(len(outcome.source), np.bool_)
+        return (field_of(outcome.meta, "acl_copy") != 0) & (outcome.frames.edge == Edge.HOST) & (outcome.source >= 0)
+
+    @cached_property
+    def redirected(self) -> np.ndarray:
+        """bool[m]: of the frames out, those that left by the edge at which they came in."""
+        outcome, edge = self.outcome, self.window.batch.edge
+        same = np.zeros(len(outcome.source), np.bool_)
+        known = outcome.source >= 0
+        same[known] = outcome.frames.edge[known] == edge[outcome.source[known]]
+        return same & ~self.copies
 
     def by_frame(self) -> dict[int, list[Mismatch]]:
         """The differences of each frame that differs, by its position in the window; -1: those of no frame."""
