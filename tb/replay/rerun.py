@@ -235,6 +235,8 @@ def _introduce(packed: Packed, how: PlayedOn) -> None:
     typer.echo(f"{packed.path.name}: {frames} of {note['capture']} ({_numbers(note['numbers'])}), from {start}")
     if origin.command:
         typer.echo(f"  found by:  {origin.command}")
+    for slot, count in note.get("rules", {}).items():
+        typer.echo(f"  {slot}:    {counted(count, 'rule')}, in the file")
     typer.echo(f"  there:     {note['found']['first']}")
     here = versions(how.sim if how.target != "model" else None)
     then = note["versions"]
