@@ -82,9 +82,9 @@ class Performed:
 
     seen: frames that the captures hold, as far as they were read. figures: of `Statistics` and `RuleFigures`, and
     ``slots`` of `SlotFigures` where the target has taps. stopped: it ended with a window that failed; interrupted:
-    since it was told to; error, unwritten: as of `Ended`. unread: captures that can't be read, or not to their end. failure:
-    the file of a packed failure, "": none; unpacked: why it couldn't be packed. cpu_s, wall_s: from the first frame to
-    the last; simulated: cycles in that time, without those that were skipped.
+    since it was told to; error, unwritten: as of `Ended`. unread: captures that can't be read, or not to their end.
+    failure: the file of a packed failure, "": none; unpacked: why it couldn't be packed. cpu_s, wall_s: from the first
+    frame to the last; simulated: cycles in that time, without those that were skipped.
     """
 
     seen: int

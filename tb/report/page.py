@@ -58,9 +58,9 @@ def write_page(path: Path, figures: Mapping[str, Any], run: Run) -> None:
 def render_page(figures: Mapping[str, Any], run: Run) -> str:
     """Text of the report.
 
-    figures: of ``Statistics.figures``. More keys may be in it: ``acl``, of ``RuleFigures.figures`` (tb/replay/rules.py),
-    ``slots``, of ``SlotFigures.figures`` (tb/replay/slots.py), ``baseline``, of ``Comparison.figures``
-    (tb/replay/baseline.py).
+    figures: of ``Statistics.figures``. More keys may be in it: ``acl``, of ``RuleFigures.figures``
+    (tb/replay/rules.py), ``slots``, of ``SlotFigures.figures`` (tb/replay/slots.py), ``baseline``, of
+    ``Comparison.figures`` (tb/replay/baseline.py).
     """
     return _template().render(
         f=figures,

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -20,11 +21,17 @@ from models.acl import Actions, Rule, RuleSet
 from models.acl_file import read_rules
 from models.config import NicConfig
 from models.frames import Batch, Edge
-from tb.replay.capture import write_capture
+from models.meta import Code, pack, words_of
+from tb.replay.capture import read_capture, write_capture
 from tb.replay.checks import UsageError
+from tb.replay.out import OutCapture
+from tb.replay.records import records
 from tb.replay.rules import ENGINE_RULES, RuleFigures, RuleFile, action_text, directions_of, programmed
 from tb.replay.show import MOST_RULES, show_rules
+from tb.replay.statistics import Statistics
+from tb.replay.window import Judged, Ruled
 from tb.report.page import render_page
+from tb.targets.engine import CLOCK_NS
 from tb.toolchain import ROOT
 from tests.replay.judging import judge, udp_frame
 from tests.report.test_page import EVIL, Page, matching, run
@@ -182,3 +189,81 @@ def test_the_page_has_all_rules_that_were_hit_and_names_the_others() -> None:
         "acl"
     )
     assert "Rules" not in Page(render_page(matching(), run())).text
+
+
+# -- copies and redirected frames --------------------------------------------------------------------------------------
+
+
+def looked_at() -> Judged:
+    """Four received frames: delivered with a copy, denied with a copy, redirected, delivered."""
+    window = judge([udp_frame(60 + i) for i in range(4)], first=7)
+    outcome, batch = window.outcome, window.window.batch
+    source = np.array([2, 0, 0, 1, 3], np.int64)
+    edge = np.array([Edge.WIRE, *[Edge.HOST] * 4], np.uint8)
+    meta = words_of([pack({"acl_copy": copy, "acl_redirect": redirect})
+                     for copy, redirect in ((0, 1), (0, 0), (1, 0), (1, 0), (0, 0))])  # fmt: skip
+    code = np.array([Code.DELIVERED, Code.ACL_DENIED, Code.DELIVERED, Code.DELIVERED], np.uint8)
+    denied = code == Code.ACL_DENIED
+    outcome = replace(
+        outcome,
+        frames=replace(batch.select(source), edge=edge, time_ns=np.zeros(5, np.int64)),
+        source=source,
+        code=code,
+        latency_cycles=np.where(denied, -1, outcome.latency_cycles),
+        first_out=np.where(denied, -1, outcome.first_out),
+        last_out=np.where(denied, -1, outcome.last_out),
+        user=np.zeros(5, np.uint16),
+        meta=meta,
+    )
+    ruled = Ruled(*(np.array(column, np.int32) for column in ([3, 0, -1, 5], [-1, -1, -1, 12], [-1, -1, -1, 1])))
+    return replace(window, outcome=outcome, mismatches=[], first_out=20, ruled=ruled)
+
+
+def test_a_record_names_the_copies_of_its_frame_and_what_the_acl_made_of_it() -> None:
+    found = records(looked_at(), CLOCK_NS)
+    assert [record["out"] for record in found] == [[21, 22], [23], [20], [24]]
+    assert [record["disposition"] for record in found] == ["delivered", "dropped", "delivered", "delivered"]
+    assert [record["reason"] for record in found] == [None, "acl_denied", None, None]
+    assert [record["acl_rule"] for record in found] == [3, 0, None, 5]
+    assert [record["mark"] for record in found] == [None, None, None, 12]
+    assert [record["colour"] for record in found] == [None, None, None, "yellow"]
+    unruled = records(replace(looked_at(), ruled=None), CLOCK_NS)
+    assert {record[key] for record in unruled for key in ("acl_rule", "mark", "colour")} == {None}
+
+
+def test_the_comment_of_a_copy_says_of_which_frame_and_that_of_a_redirected_one_that_it_is_one(tmp_path: Path) -> None:
+    out = OutCapture(tmp_path / "out.pcapng", CLOCK_NS)
+    out.take(looked_at())
+    out.close()
+    capture = read_capture(tmp_path / "out.pcapng")
+    starts = [capture.comments[number].partition("; latency")[0] for number in range(5)]
+    assert starts == [
+        "input 9 (field.pcap: frame 9, in Wireshark 10); delivered; redirected",
+        "input 7 (field.pcap: frame 7, in Wireshark 8); delivered",
+        "copy of input 7 (field.pcap: frame 7, in Wireshark 8); delivered",
+        "copy of input 8 (field.pcap: frame 8, in Wireshark 9); dropped; reason acl_denied; as the model says",
+        "input 10 (field.pcap: frame 10, in Wireshark 11); delivered",
+    ]
+    assert capture.batch.edge.tolist() == [Edge.WIRE, *[Edge.HOST] * 4]
+
+
+def test_copies_close_the_accounting_sum_and_are_no_throughput() -> None:
+    counted = Statistics()
+    counted.take(looked_at())
+    figures = counted.figures()
+    accounting = figures["accounting"]
+    assert (accounting["frames_in"], accounting["copies"], accounting["frames_out"], accounting["dropped"]) == (
+        4,
+        2,
+        5,
+        1,
+    )
+    assert accounting["closed"] and figures["verdict"] == "match"
+    assert figures["redirected"] == 1
+    rx = figures["directions"]["rx"]
+    assert (rx["frames_out"], rx["bytes_out"], rx["latency"]["frames"]) == (3, 60 + 62 + 63, 3)
+    lost = looked_at()
+    lost = replace(lost, outcome=replace(lost.outcome, meta=np.zeros_like(lost.outcome.meta)))
+    counted = Statistics()
+    counted.take(lost)
+    assert not counted.figures()["accounting"]["closed"], "a denied frame that comes out, and says of no copy"
