@@ -1,4 +1,4 @@
-"""The designs of block ``acl``: the matcher and the meters alone, with the sets of parameters that are built."""
+"""The designs of block ``acl``: the matcher, the meters, and the slot, with the sets of parameters that are built."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from pathlib import Path
 from tb.build import Design
 from tb.toolchain import ROOT
 
-__all__ = ["match_design", "meter_design"]
+__all__ = ["PORT_ID", "match_design", "meter_design", "slot_design"]
+
+PORT_ID = 3
+"""Of a slot that stands alone."""
+_RTL = ROOT / "rtl"
 
 
 def _sources(*names: str) -> tuple[Path, ...]:
-    return tuple(ROOT / "rtl" / "acl" / f"{name}.v" for name in names)
+    return tuple(_RTL / "acl" / f"{name}.v" for name in names)
 
 
 def match_design(rules: int = 1024, ipv6: bool = True) -> Design:
@@ -24,3 +28,11 @@ def meter_design(meters: int = 256) -> Design:
     """``acl_meter`` with so many meters."""
     sources = _sources("acl_meter_product", "acl_meter_bucket", "acl_meter_time", "acl_meter_write", "acl_meter")
     return Design("acl/acl_meter", "acl_meter", sources, {"METERS": meters})
+
+
+def slot_design(rules: int = 1024, ipv6: bool = True, tunnel: bool = False) -> Design:
+    """``acl``, the slot; tunnel: frames with a tunnel are looked up twice."""
+    own = sorted((_RTL / "acl").glob("*.v"), key=lambda path: (path.stem == "acl", path.stem))
+    lib = [_RTL / "lib" / f"{name}.v" for name in ("axis_fifo", "axis_register")]
+    parameters = {"RULES": rules, "IPV6": int(ipv6), "TUNNEL_EN": int(tunnel), "PORT_ID": PORT_ID}
+    return Design("acl/acl", "acl", (*lib, *own), parameters)
