@@ -155,7 +155,8 @@ class AclStage:
     counters: tuple[str, ...] = ()
 
     def take(self, frames: Batch, user: UInt16, written: Mapping[str, int]) -> Passage:
-        return _AclPassage(user, np.full(len(frames), 13, np.int64), 3)
+        no_rule = np.full(len(frames), 0xFFFF, np.int64)
+        return _AclPassage(user, np.full(len(frames), 13, np.int64), 3, {"acl_rule": no_rule})
 
 
 @dataclass(frozen=True)
