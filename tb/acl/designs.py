@@ -1,11 +1,11 @@
-"""The designs of block ``acl``: the matcher alone, with the sets of parameters that are built."""
+"""The designs of block ``acl``: the matcher alone and the slot, with the sets of parameters that are built."""
 
 from __future__ import annotations
 
 from tb.build import Design
 from tb.toolchain import ROOT
 
-__all__ = ["match_design"]
+__all__ = ["match_design", "slot_design"]
 
 
 def match_design(rules: int = 1024, ipv6: bool = True) -> Design:
@@ -13,3 +13,19 @@ def match_design(rules: int = 1024, ipv6: bool = True) -> Design:
     names = ("acl_first", "acl_range", "acl_plane", "acl_match_write", "acl_match")
     sources = tuple(ROOT / "rtl" / "acl" / f"{name}.v" for name in names)
     return Design("acl/acl_match", "acl_match", sources, {"RULES": rules, "IPV6": int(ipv6)})
+
+
+def slot_design(
+    rules: int = 1024, meters: int = 256, *, ipv6: bool = True, tunnel: bool = False, port_id: int = 0
+) -> Design:
+    """``acl``: the whole slot with these parameters."""
+    sources = sorted((ROOT / "rtl" / "acl").glob("*.v"), key=lambda path: (path.stem == "acl", path.stem))
+    shared = (ROOT / "rtl" / "lib" / "axis_fifo.v", ROOT / "rtl" / "nic" / "nic_beat_bytes.v")
+    parameters = {
+        "RULES": rules,
+        "METERS": meters,
+        "IPV6": int(ipv6),
+        "TUNNEL_EN": int(tunnel),
+        "PORT_ID": port_id,
+    }
+    return Design("acl/acl", "acl", (*shared, *sources), parameters)
