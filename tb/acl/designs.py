@@ -19,9 +19,17 @@ def match_design(rules: int = 1024, ipv6: bool = True) -> Design:
     return Design("acl/acl_match", "acl_match", sources, {"RULES": rules, "IPV6": int(ipv6)})
 
 
-def slot_design(rules: int = 1024, ipv6: bool = True, tunnel: bool = False) -> Design:
+def slot_design(
+    rules: int = 1024, meters: int = 256, *, ipv6: bool = True, tunnel: bool = False, port_id: int = PORT_ID
+) -> Design:
     """``acl``, the slot; tunnel: frames with a tunnel are looked up twice."""
     own = sorted((_RTL / "acl").glob("*.v"), key=lambda path: (path.stem == "acl", path.stem))
-    lib = [_RTL / "lib" / f"{name}.v" for name in ("axis_fifo", "axis_register")]
-    parameters = {"RULES": rules, "IPV6": int(ipv6), "TUNNEL_EN": int(tunnel), "PORT_ID": PORT_ID}
-    return Design("acl/acl", "acl", (*lib, *own), parameters)
+    shared = (_RTL / "lib" / "axis_fifo.v", _RTL / "nic" / "nic_beat_bytes.v")
+    parameters = {
+        "RULES": rules,
+        "METERS": meters,
+        "IPV6": int(ipv6),
+        "TUNNEL_EN": int(tunnel),
+        "PORT_ID": port_id,
+    }
+    return Design("acl/acl", "acl", (*shared, *own), parameters)
