@@ -9,8 +9,8 @@
 // and nothing wraps. A time before that gives nothing, and takes nothing back.
 //
 // Write: `wr_valid` and `wr_ready`. The meter gets these rates (a rate above 2^40 - 1 counts as that), full buckets, and
-// time 0. An ask sees the whole old or the whole new meter: the new one, if it comes 3 cycles after the cycle in which
-// the write is taken, or later. The next write is taken 10 cycles later at most. After reset every meter is red for all
+// time 0. An ask sees the whole old or the whole new meter: the new one, if it comes 2 cycles after that in which the
+// write is taken, or later. The next write is taken 10 cycles later at most. After reset every meter is red for all
 // (rates and bursts are 0); `ready` and the first `wr_ready` come once the memories say so, METERS cycles later. Nothing
 // may be asked before.
 //
