@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from models.config import NicConfig
 from models.frames import BEAT_BYTES, Batch, Edge, Int64, Outcome, UInt8, first_difference
 from models.meta import FIRST_DROP, META_WORDS, Code, Words, field_of, pack, pack_words, unpack, word_of, words_of
-from models.nic_stages import Bool, Flow, ParserStage, Passage, Registers, Stage, UInt16, follow, pick
+from models.nic_stages import AclStage, Bool, Flow, ParserStage, Passage, Registers, Stage, UInt16, follow, pick
 from models.parser import ParserModel
 from models.port_map import PORT
 from models.registers import Access, Register
@@ -90,8 +90,10 @@ class Pipeline:
 def direction_of(edge: int, parse_bytes: int = 128, tunnel: bool = False) -> Pipeline:
     """The pipeline of frames that enter at this edge, with the parsers' parameters."""
     if edge == Edge.WIRE:
-        return Pipeline("rx", (ParserStage("parser_rx", parse_bytes, tunnel), Registers(5)), after=3)
-    return Pipeline("tx", (ParserStage("parser_tx", parse_bytes, tunnel), Registers(3)), after=2)
+        return Pipeline(
+            "rx", (ParserStage("parser_rx", parse_bytes, tunnel), Registers(4), AclStage("acl_rx")), after=5
+        )
+    return Pipeline("tx", (ParserStage("parser_tx", parse_bytes, tunnel), AclStage("acl_tx"), Registers(3)), after=3)
 
 
 RX = direction_of(Edge.WIRE)

@@ -30,7 +30,7 @@ from models.frames import Batch, Int64
 from models.parser import PARSER_FIELDS, TUNNEL_FIELDS, ParserModel
 from models.parser_batch import parse_batch
 
-__all__ = ["Flow", "ParserStage", "Passage", "Registers", "Stage", "follow", "pick"]
+__all__ = ["AclStage", "Flow", "ParserStage", "Passage", "Registers", "Stage", "follow", "pick"]
 
 UInt16 = NDArray[np.uint16]
 Bool = NDArray[np.bool_]
@@ -129,6 +129,34 @@ class Registers:
 
     def take(self, frames: Batch, user: UInt16, written: Mapping[str, int]) -> Passage:
         return Passage(user, np.full(len(frames), self.count, np.int64), self.count)
+
+
+@dataclass(frozen=True)
+class _AclPassage(Passage):
+    """Of the ACL: its matcher takes a key every four cycles at most, and a frame waits 12 cycles for its own."""
+
+    def leave(self, flow: Flow, index: Int64) -> Flow:
+        beats, spent = flow.beats, np.full(len(flow.beats), _KEY_CYCLES, np.int64)
+        key = follow(flow.first + 1, spent, flow.epoch)
+        latest_key = follow(flow.latest - beats + 2, spent, flow.epoch)
+        latest = np.maximum(latest_key + 12 + beats - 1, flow.latest + self.tail)
+        left = super().leave(replace(flow, first=key - 1), index)
+        return replace(left, latest=follow(latest, beats, flow.epoch))
+
+
+_KEY_CYCLES = 4
+
+
+@dataclass(frozen=True)
+class AclStage:
+    """The ACL in slot ``name``, without a rule: docs/acl.md, Time."""
+
+    name: str
+    counters: tuple[str, ...] = ()
+
+    def take(self, frames: Batch, user: UInt16, written: Mapping[str, int]) -> Passage:
+        no_rule = np.full(len(frames), 0xFFFF, np.int64)
+        return _AclPassage(user, np.full(len(frames), 13, np.int64), 3, {"acl_rule": no_rule})
 
 
 @dataclass(frozen=True)

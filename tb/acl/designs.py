@@ -1,4 +1,4 @@
-"""The designs of block ``acl``: the matcher, the meters, and the slot, with the sets of parameters that are built."""
+"""The designs of block ``acl``: the matcher, the meters and the slot, with the sets of parameters that are built."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ __all__ = ["PORT_ID", "match_design", "meter_design", "slot_design"]
 
 PORT_ID = 3
 """Of a slot that stands alone."""
-_RTL = ROOT / "rtl"
 
 
 def _sources(*names: str) -> tuple[Path, ...]:
-    return tuple(_RTL / "acl" / f"{name}.v" for name in names)
+    return tuple(ROOT / "rtl" / "acl" / f"{name}.v" for name in names)
 
 
 def match_design(rules: int = 1024, ipv6: bool = True) -> Design:
@@ -31,16 +30,11 @@ def meter_design(meters: int = 256) -> Design:
 
 
 def slot_design(
-    rules: int = 1024,
-    ipv6: bool = True,
-    tunnel: bool = False,
-    *,
-    meters: int = 256,
-    port_id: int = PORT_ID,
+    rules: int = 1024, meters: int = 256, *, ipv6: bool = True, tunnel: bool = False, port_id: int = PORT_ID
 ) -> Design:
-    """``acl``: the whole slot with these parameters."""
-    own = sorted((_RTL / "acl").glob("*.v"), key=lambda path: (path.stem == "acl", path.stem))
-    shared = (_RTL / "lib" / "axis_fifo.v", _RTL / "nic" / "nic_beat_bytes.v")
+    """``acl``, the slot; tunnel: frames with a tunnel are looked up twice."""
+    own = sorted((ROOT / "rtl" / "acl").glob("*.v"), key=lambda path: (path.stem == "acl", path.stem))
+    shared = (ROOT / "rtl" / "lib" / "axis_fifo.v", ROOT / "rtl" / "nic" / "nic_beat_bytes.v")
     parameters = {
         "RULES": rules,
         "METERS": meters,

@@ -10,7 +10,7 @@ device.run(1_000_000, until=Event.DONE)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from ctypes import POINTER, byref, c_char_p, c_int32, c_int64, c_uint32, c_void_p, string_at
+from ctypes import POINTER, byref, c_char_p, c_int32, c_int64, c_uint32, c_uint64, c_void_p, string_at
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from pathlib import Path
@@ -74,6 +74,7 @@ class DeviceLibrary(Library):
         **Library.VOID,
         "device_destroy": (c_void_p,),
         "device_reset": (c_void_p, c_int32),
+        "device_now": (c_void_p, POINTER(c_uint64), POINTER(c_uint32)),
         "device_set_skip": (c_void_p, c_int32),
         "device_end_waves": (c_void_p,),
         "device_end_taps": (c_void_p,),
@@ -154,6 +155,13 @@ class Device:
     def access_state(self) -> Access:
         """State of the register access."""
         return Access(self._call("access_state"))
+
+    @property
+    def now(self) -> int:
+        """The device's time in the cycle that ends with the next edge, in units of 2**-32 ns."""
+        ns, fraction = c_uint64(), c_uint32()
+        self._call("now", byref(ns), byref(fraction))
+        return ns.value << 32 | fraction.value
 
     def clock(self, number: int) -> tuple[int, int]:
         """Of one of several clocks: rising edges since the device was made, and the number of the one that comes next.

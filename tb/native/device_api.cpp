@@ -39,6 +39,12 @@ int64_t nicloop_device_clock(Device* device, int32_t clock, int32_t what) {
 
 void nicloop_device_reset(Device* device, int32_t level) { device->set_reset(level != 0); }
 
+void nicloop_device_now(Device* device, uint64_t* ns, uint32_t* fraction) {
+    const Device::Time now = device->now();
+    *ns = static_cast<uint64_t>(now >> 32);
+    *fraction = static_cast<uint32_t>(now);
+}
+
 int32_t nicloop_device_ready(Device* device) { return device->ready(); }
 
 int32_t nicloop_device_access(Device* device, int32_t write, uint32_t address, uint32_t data) {

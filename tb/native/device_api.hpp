@@ -19,6 +19,8 @@ NICLOOP_API int64_t nicloop_device_cycles(nicloop::Device* device);
 NICLOOP_API int64_t nicloop_device_clock(nicloop::Device* device, int32_t clock, int32_t what);
 NICLOOP_API void nicloop_device_reset(nicloop::Device* device, int32_t level);
 
+// The device's time in the cycle that ends with the next edge.
+NICLOOP_API void nicloop_device_now(nicloop::Device* device, uint64_t* ns, uint32_t* fraction);
 NICLOOP_API int32_t nicloop_device_ready(nicloop::Device* device);
 
 // Begins a register access, -1: one is under way. Its state: 0 none yet, 1 under way, 2 okay, 3 error, 4 no answer.

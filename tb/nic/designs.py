@@ -11,15 +11,15 @@ from tb.toolchain import ROOT
 __all__ = ["port_design"]
 
 _TOP = "nic_port"
-_LIB = ("axis_arb_mux", "axis_fifo", "axis_register")
+_LIB = ("axis_arb_mux", "axis_demux", "axis_fifo", "axis_register")
 """Of the shared RTL, what the port is made of."""
 
 
 def _rtl() -> list[Path]:
     """The port's Verilog, the top last."""
     lib = [ROOT / "rtl" / "lib" / f"{name}.v" for name in _LIB]
-    parser = sorted((ROOT / "rtl" / "parser").glob("*.v"))
-    return lib + parser + sorted((ROOT / "rtl" / "nic").glob("*.v"), key=lambda path: (path.stem == _TOP, path.stem))
+    blocks = [path for block in ("parser", "acl") for path in sorted((ROOT / "rtl" / block).glob("*.v"))]
+    return lib + blocks + sorted((ROOT / "rtl" / "nic").glob("*.v"), key=lambda path: (path.stem == _TOP, path.stem))
 
 
 def port_design(engine: str, **parameters: int) -> Design:

@@ -155,6 +155,9 @@ class NativeEngine(HarnessEngine):
     def _now(self) -> int:
         return self.clock.time()
 
+    def _port_now(self) -> int:
+        return self.device.now
+
     async def read(self, address: int) -> int:
         return await self._access(False, address, 0)
 

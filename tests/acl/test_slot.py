@@ -144,7 +144,7 @@ def launch(
     **more: object,
 ) -> None:
     """Run a bench on a slot with these parameters."""
-    design = slot_design(rules, ipv6, tunnel)
+    design = slot_design(rules, ipv6=ipv6, tunnel=tunnel)
     settings = environment(rules, ipv6, tunnel, **more)
     simulate(design, f"tb.acl.{bench}", env=settings, tests=tests, timeout_s=1500)
 

@@ -29,7 +29,7 @@ SHORT = (
 def launch(simulate: Callable[..., Any], rules: int, tunnel: bool, tests: tuple[str, ...] | None) -> None:
     """Run the bench on a slot with these parameters."""
     environment = {"NICLOOP_RULES": str(rules), "NICLOOP_TUNNEL": str(int(tunnel))}
-    design = slot_design(rules, tunnel=tunnel, meters=4, port_id=5)
+    design = slot_design(rules, 4, tunnel=tunnel, port_id=5)
     simulate(design, "tb.acl.bench_slot_smoke", env=environment, tests=tests)
 
 
