@@ -190,7 +190,7 @@ class NativeEngine(HarnessEngine):
     @staticmethod
     def _check_access(state: Access, address: int) -> None:
         if state == Access.STUCK:
-            raise Stuck("s_axil", 1000, "no answer")
+            raise Stuck("s_axil", 4000, "no answer")
         if state == Access.ERROR:
             raise UnmappedAddress(address)
 
