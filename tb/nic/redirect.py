@@ -14,6 +14,7 @@ from random import Random
 import numpy as np
 
 from models.acl import Actions, Range, Rule, RuleSet
+from models.config import NicConfig
 from models.frames import Batch, Edge, Int64, Outcome
 from models.meta import FIRST_DROP, Code, field_of
 from models.port_map import PORT
@@ -107,7 +108,7 @@ class Rig:
 
     async def start(self) -> None:
         """Reset and load."""
-        await self.target.engine_reset()
+        await self.target.configure(NicConfig())
         await self.load()
         self._before = {}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -63,8 +63,14 @@ class PortTarget(ABC):
         self._check_port(stimulus)
         batch = self._armed.mark(stimulus)
         cut, self._armed.reset = self._armed.reset, None
+        return await self.play_with(batch, self._armed.profile, cut, lambda: program(self, self._config))
+
+    async def play_with(
+        self, batch: Batch, profiles: Mapping[Edge, str], cut: Fault | None, again: Callable[[], Awaitable[None]]
+    ) -> Outcome:
+        """Play with these profiles of back-pressure; ``cut``: a reset fault, after which ``again`` programs the port."""
         try:
-            outcome = await self._engine.play(batch, self._armed.profile, cut, lambda: program(self, self._config))
+            outcome = await self._engine.play(batch, profiles, cut, again)
             counters = await read_counters(self.read_all)
             await self._engine.finish()
         except TargetError as error:
