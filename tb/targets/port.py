@@ -68,7 +68,7 @@ class PortTarget(ABC):
     async def play_with(
         self, batch: Batch, profiles: Mapping[Edge, str], cut: Fault | None, again: Callable[[], Awaitable[None]]
     ) -> Outcome:
-        """Play with these profiles of back-pressure; ``cut``: a reset fault, after which ``again`` programs the port."""
+        """Play with these profiles at the sinks; ``cut``: a reset fault, after which ``again`` programs the port."""
         try:
             outcome = await self._engine.play(batch, profiles, cut, again)
             counters = await read_counters(self.read_all)
