@@ -1038,6 +1038,9 @@ nic_buffer #(
     .ready(slot_ready[INST_TX_SCHED])
 );
 
+// Redirected received frames have come to where they leave: only those of tx turn round here.
+wire tx_sched_redirect = tx_sched_meta[`MF_ACL_REDIRECT] && tx_sched_meta[`MF_DIRECTION];
+
 axis_demux #(
     .META_W(`META_W),
     .N(2)
@@ -1050,7 +1053,7 @@ axis_demux #(
     .m_axis_tvalid({redirect_tx_tvalid, tx_demux_tvalid}), .m_axis_tready({redirect_tx_tready, tx_demux_tready}),
     .m_axis_tlast({redirect_tx_tlast, tx_demux_tlast}), .m_axis_tuser({redirect_tx_tuser, tx_demux_tuser}),
     .m_axis_meta({redirect_tx_meta, tx_demux_meta}),
-    .s_axis_dest(tx_sched_meta[`MF_ACL_REDIRECT]), .drop_valid(tx_demux_drop_valid),
+    .s_axis_dest(tx_sched_redirect), .drop_valid(tx_demux_drop_valid),
     .drop_meta(tx_demux_drop_meta)
 );
 

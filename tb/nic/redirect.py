@@ -6,7 +6,7 @@ port says which rule it meets (``Act``); both ACLs hold the same rules. The coro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from random import Random
@@ -14,6 +14,7 @@ from random import Random
 import numpy as np
 
 from models.acl import Actions, Range, Rule, RuleSet
+from models.config import NicConfig
 from models.frames import Batch, Edge, Int64, Outcome
 from models.meta import FIRST_DROP, Code, field_of
 from models.port_map import PORT
@@ -22,15 +23,19 @@ from tb.targets.base import Fault
 from tb.targets.engine import DIRECTIONS
 from tb.targets.port import PortTarget
 
-__all__ = ["MIRROR_QUEUE", "RULES", "Act", "Rig", "frame", "traffic"]
+__all__ = ["MIRROR_QUEUE", "RULES", "SHORT", "Act", "Rig", "frame", "plays", "traffic"]
 
 MIRROR_QUEUE = 77
 _FIRST_PORT = 0xAC00
 _OTHER_PORT = 9
+_EXPERIMENTAL = 0x88B5
+_OTHER_TYPE = 0x88B6
+SHORT = 42
+"""Shorter frames have no UDP header."""
 
 
 class Act(IntEnum):
-    """What becomes of a frame; the number of its rule, NONE: it meets none."""
+    """What becomes of a frame; the number of its rule, NONE: it meets none. REDIRECT_ANY: it may be of one beat."""
 
     REDIRECT = 0
     MIRROR = 1
@@ -38,7 +43,8 @@ class Act(IntEnum):
     DENY = 3
     DENY_AND_MIRROR = 4
     NO_PORT = 5
-    NONE = 6
+    REDIRECT_ANY = 6
+    NONE = 7
 
 
 _ACTIONS = {
@@ -50,19 +56,25 @@ _ACTIONS = {
     Act.NO_PORT: Actions(redirect=1),
 }
 RULES = RuleSet(
-    tuple(
-        Rule(dst_port=Range(_FIRST_PORT + act, _FIRST_PORT + act), actions=actions) for act, actions in _ACTIONS.items()
+    (
+        *(Rule(dst_port=Range(_FIRST_PORT + act, _FIRST_PORT + act), actions=done) for act, done in _ACTIONS.items()),
+        Rule(ethertype=_EXPERIMENTAL, actions=Actions(redirect=0)),
     )
 )
 MIRRORED = (Act.MIRROR, Act.BOTH, Act.DENY_AND_MIRROR)
-REDIRECTED = (Act.REDIRECT, Act.BOTH)
+REDIRECTED = (Act.REDIRECT, Act.BOTH, Act.REDIRECT_ANY)
 _ENDS = {Act.DENY: Code.ACL_DENIED, Act.DENY_AND_MIRROR: Code.ACL_DENIED, Act.NO_PORT: Code.ACL_NO_PORT}
 
 
 def frame(act: Act, length: int, fill: int = 0) -> bytes:
-    """A UDP frame of this length, 42 or more, that meets the rule of ``act``."""
+    """A frame of this length that meets the rule of ``act``: UDP, or of an EtherType for experiments; 14 bytes or more,
+    but for UDP `SHORT`."""
+    addresses = bytes.fromhex("020000000001 020000000002")
+    if act == Act.REDIRECT_ANY or length < SHORT:
+        kind = _EXPERIMENTAL if act == Act.REDIRECT_ANY else _OTHER_TYPE
+        return addresses + kind.to_bytes(2, "big") + bytes([fill & 0xFF]) * (length - 14)
     port = _OTHER_PORT if act == Act.NONE else _FIRST_PORT + act
-    ethernet = bytes.fromhex("020000000001 020000000002 0800")
+    ethernet = addresses + b"\x08\0"
     ip = b"\x45\0" + (length - 14).to_bytes(2, "big") + bytes(4) + b"\x40\x11\0\0" + bytes([10, 0, 0, 1, 10, 0, 0, 2])
     udp = b"\0\x07" + port.to_bytes(2, "big") + (length - 34).to_bytes(2, "big") + bytes(2)
     return ethernet + ip + udp + bytes([fill & 0xFF]) * (length - 42)
@@ -75,11 +87,13 @@ def traffic(
     acts: tuple[Act, ...] = tuple(Act),
     edges: tuple[Edge, ...] = tuple(Edge),
     longest: int = 400,
+    lengths: tuple[int, ...] = (60, 64, 100),
     bad: float = 0.05,
 ) -> tuple[Batch, Int64]:
     """Random frames, and the act of each."""
     chosen = [rng.choice(acts) for _ in range(count)]
-    frames = [frame(act, rng.choice((60, 64, 100, rng.randint(42, longest))), i) for i, act in enumerate(chosen)]
+    drawn = [rng.choice((*lengths, rng.randint(SHORT, longest))) for _ in chosen]
+    frames = [frame(act, length, i) for i, (act, length) in enumerate(zip(chosen, drawn, strict=True))]
     batch = Batch.of(
         frames,
         edge=[rng.choice(edges) for _ in range(count)],
@@ -91,9 +105,11 @@ def traffic(
 
 @dataclass
 class Rig:
-    """A port whose ACLs hold `RULES`. ``copies``, ``lost``, ``codes``: of all its plays."""
+    """A port whose ACLs hold `RULES`, and whose ``tx_sched`` holds so many beats. ``copies``, ``lost``, ``codes``: of
+    all its plays."""
 
     target: PortTarget
+    tx_beats: int = 2048
     copies: int = 0
     lost: int = 0
     codes: set[int] = field(default_factory=set)
@@ -107,7 +123,7 @@ class Rig:
 
     async def start(self) -> None:
         """Reset and load."""
-        await self.target.engine_reset()
+        await self.target.configure(NicConfig())
         await self.load()
         self._before = {}
 
@@ -125,7 +141,7 @@ class Rig:
         delta = {name: value - before.get(name, 0) for name, value in counters.items()}
         self._before = counters
         assert await self.target.read(PORT["nic.status"].address) == 0b11, "status: not idle, or an end was lost"
-        _check_ends(batch, acts, outcome)
+        _check_ends(batch, acts, outcome, self.tx_beats)
         _check_frames_out(batch, acts, outcome)
         missing = _check_copies(batch, acts, outcome)
         if not len(outcome.resets):
@@ -143,20 +159,23 @@ def _is_copy(outcome: Outcome) -> np.ndarray:
     return field_of(outcome.meta, "acl_copy") != 0
 
 
-def _check_ends(batch: Batch, acts: Int64, outcome: Outcome) -> None:
+def _check_ends(batch: Batch, acts: Int64, outcome: Outcome, tx_beats: int) -> None:
     """Each frame has the end that its act says, or one that hangs on timing."""
     for i, code in enumerate(outcome.code.tolist()):
-        act = Act(int(acts[i]))
+        act, received = Act(int(acts[i])), batch.edge[i] == Edge.WIRE
         wanted = {Code.BAD_FRAME} if batch.bad[i] else {_ENDS.get(act, Code.DELIVERED)}
-        if Code.DELIVERED in wanted and batch.edge[i] == Edge.WIRE:
-            wanted.add(Code.RX_BUFFER_FULL)
+        if Code.DELIVERED in wanted:
+            if batch.beats[i] > tx_beats and received == (act in REDIRECTED):
+                wanted = {Code.OVERSIZE}
+            if received:
+                wanted.add(Code.RX_BUFFER_FULL)
         if len(outcome.resets):
             wanted.add(Code.RESET)
         assert code in wanted, f"frame {i} ({act.name}, {Edge(int(batch.edge[i])).name}) ended with {code}"
 
 
 def _check_frames_out(batch: Batch, acts: Int64, outcome: Outcome) -> None:
-    """Each delivered frame came out once, whole, in order, where its act says; its cycles are its own, not the copy's."""
+    """Each delivered frame came out once, whole, in order, where its act says; its cycles aren't the copy's."""
     copy, out = _is_copy(outcome), outcome.frames
     source = outcome.source
     assert (source >= 0).all(), f"frames out {np.flatnonzero(source < 0).tolist()} are nobody's"
@@ -243,3 +262,15 @@ def _check_counters(batch: Batch, outcome: Outcome, delta: Mapping[str, int]) ->
     came_in = len(batch) + int(_is_copy(outcome).sum())
     went = len(out) + int((outcome.code >= FIRST_DROP).sum())
     assert came_in == went, f"{came_in} frames in and copies, {went} out and dropped"
+
+
+def plays(
+    rng: Random, count: int, profiles: Sequence[str]
+) -> Iterator[tuple[Batch, Int64, dict[Edge, str], Fault | None]]:
+    """The arguments of `Rig.play`: under each profile at both edges, at one of them, and with a reset in mid-frame."""
+    for profile in profiles:
+        for at in (profile, "none"):
+            yield *traffic(rng, count), {Edge.WIRE: profile, Edge.HOST: at}, None
+        edge = rng.choice(tuple(Edge))
+        cut = Fault.reset(edge, frame=rng.randrange(max(1, count // 4)), after_beats=rng.randint(1, 4))
+        yield *traffic(rng, count), dict.fromkeys(Edge, profile), cut

@@ -15,7 +15,7 @@ from types import FrameType, TracebackType
 from typing import Any, BinaryIO
 
 from tb.build import build
-from tb.nic.designs import port_design
+from tb.nic.designs import least, port_design
 from tb.replay.capture import CaptureError
 from tb.replay.packed import capture_stem
 from tb.replay.perform import Performed, Task, perform
@@ -107,7 +107,7 @@ async def _here(target: NativeTarget | ModelTarget, task: Task, bar: Bar, interr
 
 
 def _in_simulator(task: Task, how: How, bar: Bar) -> tuple[Performed, Path | None]:
-    build(port_design(how.engine), how.sim, "fast", how.waves)  # before Ctrl-C only asks for an end
+    build(port_design(how.engine, **least(how.sim)), how.sim, "fast", how.waves)  # before Ctrl-C only asks for an end
     with _spooled(task) as files, Interrupt() as interrupt:
         job = asdict(files)
         options: dict[str, Any] = {"sim": how.sim, "engine": how.engine, "seed": how.seed}

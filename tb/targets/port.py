@@ -74,8 +74,14 @@ class PortTarget(ABC):
         self._check_port(stimulus)
         batch = self._armed.mark(stimulus)
         cut, self._armed.reset = self._armed.reset, None
+        return await self.play_with(batch, self._armed.profile, cut, lambda: program(self, self._config))
+
+    async def play_with(
+        self, batch: Batch, profiles: Mapping[Edge, str], cut: Fault | None, again: Callable[[], Awaitable[None]]
+    ) -> Outcome:
+        """Play with these profiles at the sinks; ``cut``: a reset fault, after which ``again`` programs the port."""
         try:
-            outcome = await self._engine.play(batch, self._armed.profile, cut, lambda: program(self, self._config))
+            outcome = await self._engine.play(batch, profiles, cut, again)
             counters = await read_counters(self.read_all) | await read_rule_counters(self, self._config)
             await self._engine.finish()
         except TargetError as error:
