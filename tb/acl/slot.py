@@ -251,7 +251,7 @@ class Flight:
 
 @dataclass
 class Expected:
-    """What must come out, and the copy; paced: in time it is as a metered frame. also: may come in the frame's place."""
+    """What must come out, and the copy; paced: in time it is as a metered frame. also: may come in place of frame."""
 
     frame: AxisFrame
     copy: AxisFrame | None
