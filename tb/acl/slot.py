@@ -162,7 +162,8 @@ class SlotBus:
         dut.reg_req.value = 1
         await self._edge
         self.asked = cycle(dut.clk)
-        if dut.reg_ack.value != _ONE:
+        while dut.reg_ack.value != _ONE:
+            # What rises may fall again before the edge.
             await self._answer
             await self._edge
         self.answered = cycle(dut.clk)
@@ -298,7 +299,8 @@ class SlotBench:
         return self
 
     async def until_ready(self) -> None:
-        for _ in range(2 * RULES + 100):
+        # A cycle for each rule or each meter, whatever is more.
+        for _ in range(max(RULES, 256) + 16):
             if self.dut.ready.value == _ONE:
                 return
             await wait_cycles(self.clk, 1)
