@@ -187,8 +187,8 @@ def _directions(figures: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 def show_rules(out: Console, slot: Mapping[str, Any]) -> None:
     """The rules of a slot that were hit, most frames first; what it did in all."""
-    title = f"rules of {slot['slot']}" + (f" ({slot['file']})" if slot["file"] else "")
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    say(out, f"rules of {slot['slot']}" + (f" ({slot['file']})" if slot["file"] else ""), "italic")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("rule", justify="right", no_wrap=True)
     table.add_column("", overflow="fold")
     table.add_column("action", overflow="fold")
