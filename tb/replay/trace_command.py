@@ -92,8 +92,9 @@ async def _traced(task: Task, frame: int, seed: int, bar: Bar) -> Trace:
 
 def show_trace(out: Console, found: Trace) -> None:
     """A line for each slot, and in words what became of the frame."""
+    rule = "" if found.acl_rule is None else f"; by rule {found.acl_rule}"
     name = f"frame {found.index} ({found.capture}: frame {found.frame}, in Wireshark {found.frame + 1})"
-    say(out, f"{name}, {found.direction}, {found.length} bytes: {_fate(found)}")
+    say(out, f"{name}, {found.direction}, {found.length} bytes: {_fate(found)}{rule}")
     out.print(_table(found))
     for line in _explained(found):
         say(out, line)
@@ -107,6 +108,8 @@ def show_trace(out: Console, found: Trace) -> None:
 
 
 def _fate(found: Trace) -> str:
+    if found.redirected:
+        return f"delivered; redirected in {found.ended}, to the {'wire' if found.direction == 'rx' else 'host'} edge"
     if found.disposition == "delivered":
         return f"delivered to the {found.ended}" + (f", queue {found.queue}" if found.direction == "rx" else "")
     if found.disposition is None:
@@ -125,7 +128,7 @@ def _table(found: Trace) -> Table:
         if step.reached is None:
             break
         cells = (step.reached, step.left, step.last, step.cycles, step.alone, step.stalled or None)
-        at_edge = step.alone is None
+        at_edge = step.slot.endswith(" edge")
         shown = [f"({value})" if at_edge and cell == 3 else str(value) if value is not None else "-"
                  for cell, value in enumerate(cells)]  # fmt: skip
         table.add_row(step.slot, *shown[:5], "" if step.stalled == 0 else shown[5], _by(step))

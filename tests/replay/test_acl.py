@@ -188,6 +188,13 @@ def test_trace_and_sim_take_rules_too(verilator: str, tmp_path: Path) -> None:
     assert traced.exit_code == 0, traced.output
     figures = json.loads(traced.stdout)
     assert next(step["cycles"] for step in figures["steps"] if step["slot"] == "acl_rx") >= 13
+    assert figures["acl_rule"] == 7
+    traced = nicloop("trace", CAPTURES / "scapy_ipv4.pcapng", "--frame", 0, "--acl", EDGE)
+    assert "; by rule 7\n" in traced.stdout
+    redirected = nicloop("trace", CAPTURES / "scapy_esp.pcapng", "--frame", 0, "--acl", EDGE)
+    assert redirected.exit_code == 0, redirected.output
+    assert "delivered; redirected in rx_demux, to the wire edge; by rule 5\n" in redirected.stdout
+    assert " rx_demux " in redirected.stdout and "egress_rx" not in redirected.stdout
     result = nicloop("sim", CAPTURES / "scapy_esp.pcapng", "--acl", EDGE, "--output", tmp_path)
     assert result.exit_code == 0, result.output
     summary = json.loads((tmp_path / "sim" / "summary.json").read_text())
