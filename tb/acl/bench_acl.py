@@ -15,7 +15,7 @@ from typing import Any
 import cocotb
 from cocotb.triggers import RisingEdge
 
-from models.acl import Actions, Masked, Rule, RuleSet
+from models.acl import Actions, Judgement, Masked, Rule, RuleSet, Verdict
 from models.acl_meter import MeterRates
 from models.frames import bad_mark
 from models.meta import Code
@@ -168,6 +168,31 @@ async def slot_copies_frames_of_every_length_as_they_came(dut: Any) -> None:
     lengths = [*(range(1, 82, 9) if FEW else range(1, 82)), *([] if FEW else [1500, 9600, 60])]
     await b.play([sized(b, length, port=b.rng.randrange(len(kinds))) for length in lengths], "copied")
     await b.quiet(700)
+    await b.check_counters()
+
+
+@acl_test()
+async def slot_ends_a_metered_frame_that_it_cannot_hold(dut: Any) -> None:
+    """One of 1024 beats is held and metered; a beat more ends as oversize, its rule counts it, its meter doesn't."""
+    b = await SlotBench(dut, "oversize").start()
+    rates = MeterRates(1, 1, 16384, 16384)
+    await b.load(by_port([Actions(meter=0, mirror=6, queue=2, mark_dscp=1), Actions(queue=1)], (rates,)))
+    await b.play([sized(b, 16384, port=0)], "held")
+    await b.quiet(1100)
+    assert b.counted["metered_green"] == 1
+    for length in (16385, 20000):
+        flight = sized(b, length, port=0)
+        want = b.expect_judged(flight, Judgement(0, Verdict.ACL_DENIED, mirror=6))
+        want.frame.user = flight.sent.user & 0x300 | Code.OVERSIZE << 1 | 1
+        want.counts.remove("denied")
+        b.model.counters[0].add(length)
+        b.source.append(flight.sent)
+        got = await b.sink.recv()
+        b.check(flight, want, got, f"{length} bytes")
+        await b.quiet(1100)
+        b.before = None
+        await b.play([sized(b, length, port=1), sized(b, 60, port=1)], "not metered")
+        await b.quiet(1100)
     await b.check_counters()
 
 
@@ -476,4 +501,7 @@ async def slot_tells_its_parameters_and_answers_its_commands_in_time(dut: Any) -
         active = await read_fields(b.bus, f"{SLOT}.status")
         assert active["settled"] == 1
     assert active["active"] == 0, "four swaps"
-    b.model.rules.clear()
+    for pulse in (1, 0, 1, 1, 0):
+        dut.mirror_dropped.value = pulse
+        await wait_cycles(b.clk, 1)
+    assert await read_register(b.bus, f"{SLOT}.mirror_dropped") == 3

@@ -142,7 +142,12 @@ class Traffic:
         self.running = False
         await self._tasks[0]
         await self.b.source.drained()
-        await wait_cycles(self.b.clk, 200)
+        for _ in range(64):
+            # Keys of tunnels wait for 8 cycles each.
+            await wait_cycles(self.b.clk, 10)
+            if len(self.came) == len(self.flights):
+                break
+        await wait_cycles(self.b.clk, 40)
         self._tasks[1].cancel()
         assert len(self.came) == len(self.flights), f"{len(self.came)} frames came of {len(self.flights)}"
         for number, (flight, got) in enumerate(zip(self.flights, self.came, strict=True)):

@@ -61,15 +61,16 @@ int32_t nicloop_device_answer(Device* device, uint32_t* data) {
     return device->axil().state();
 }
 
-int32_t nicloop_device_read(Device* device, int32_t count, const uint32_t* addresses, uint32_t* data) {
+int32_t nicloop_device_access_all(
+    Device* device, int32_t count, const uint8_t* writes, const uint32_t* addresses, uint32_t* data) {
     constexpr int64_t LONG = 1 << 20;  // cycles in which an access has ended, whatever the device does
     if (device->harness() == nullptr) return unbound();
     const nicloop::Axil& axil = device->axil();
     for (int32_t i = 0; i < count; ++i) {
-        if (nicloop_device_access(device, 0, addresses[i], 0) < 0) return -1;
+        if (nicloop_device_access(device, writes[i], addresses[i], data[i]) < 0) return -1;
         while (axil.busy()) device->run(LONG, LONG, 0);
         if (axil.state() != nicloop::Axil::OKAY) return i;
-        data[i] = axil.data();
+        if (!writes[i]) data[i] = axil.data();
     }
     return count;
 }

@@ -27,9 +27,10 @@ NICLOOP_API int32_t nicloop_device_ready(nicloop::Device* device);
 NICLOOP_API int32_t nicloop_device_access(nicloop::Device* device, int32_t write, uint32_t address, uint32_t data);
 NICLOOP_API int32_t nicloop_device_access_state(nicloop::Device* device);
 NICLOOP_API int32_t nicloop_device_answer(nicloop::Device* device, uint32_t* data);
-// Reads registers one right after the other while the device runs, up to the first that isn't answered okay: how many were,
-// the state of that access stands. -1: as of an access.
-NICLOOP_API int32_t nicloop_device_read(nicloop::Device* device, int32_t count, const uint32_t* addresses, uint32_t* data);
+// Accesses one right after the other while the device runs, up to the first that isn't answered okay: how many were, the
+// state of that access stands. writes: 1 for a write of `data`, 0 for a read into it. -1: as of an access.
+NICLOOP_API int32_t nicloop_device_access_all(
+    nicloop::Device* device, int32_t count, const uint8_t* writes, const uint32_t* addresses, uint32_t* data);
 
 // Device::set_skip; cycles that were skipped.
 NICLOOP_API void nicloop_device_set_skip(nicloop::Device* device, int32_t on);

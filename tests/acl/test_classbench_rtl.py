@@ -25,7 +25,7 @@ from tests.acl.test_classbench import SETS, loaded, search, with_flags, without_
 from tests.acl.test_slot import launch
 
 MOST = 1024
-SAMPLE = 250
+SAMPLE = 500
 
 
 def run(simulate: Callable[..., Any], material: Path, name: str, flags: bool, count: int | None, seed: int) -> None:
