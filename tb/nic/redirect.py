@@ -23,7 +23,7 @@ from tb.targets.base import Fault
 from tb.targets.engine import DIRECTIONS
 from tb.targets.port import PortTarget
 
-__all__ = ["MIRROR_QUEUE", "RULES", "SHORT", "Act", "Rig", "frame", "plays", "traffic"]
+__all__ = ["MIRRORED", "MIRROR_QUEUE", "REDIRECTED", "RULES", "SHORT", "Act", "Rig", "frame", "plays", "traffic"]
 
 MIRROR_QUEUE = 77
 _FIRST_PORT = 0xAC00

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -35,13 +35,12 @@ SMALL = {"ACL_RULES": 64, "RX_BUFFER_BEATS": RX_BEATS, "TX_BUFFER_BEATS": TX_BEA
 BENCH = "tb.nic.bench_redirect"
 
 
-@pytest.fixture(scope="module")
-def small(verilator: str) -> Iterator[NativeTarget]:
+@pytest.fixture
+def small(verilator: str, seed: int) -> NativeTarget:
     """The small port."""
-    target = NativeTarget(1, **SMALL)
+    target = NativeTarget(seed, **SMALL)
     asyncio.run(target.start())
-    yield target
-    target.engine.device.close()
+    return target
 
 
 def books(target: NativeTarget, tx_beats: int, work: Callable[[Rig], Awaitable[None]]) -> Rig:
