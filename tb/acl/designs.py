@@ -1,4 +1,5 @@
-"""The designs of block ``acl``: the matcher and the meters alone, with the sets of parameters that are built."""
+"""The designs of block ``acl``: the matcher and the meters alone, and the slot, with the sets of parameters that are
+built."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from pathlib import Path
 from tb.build import Design
 from tb.toolchain import ROOT
 
-__all__ = ["match_design", "meter_design"]
+__all__ = ["match_design", "meter_design", "slot_design"]
 
 
 def _sources(*names: str) -> tuple[Path, ...]:
@@ -24,3 +25,19 @@ def meter_design(meters: int = 256) -> Design:
     """``acl_meter`` with so many meters."""
     sources = _sources("acl_meter_product", "acl_meter_bucket", "acl_meter_time", "acl_meter_write", "acl_meter")
     return Design("acl/acl_meter", "acl_meter", sources, {"METERS": meters})
+
+
+def slot_design(
+    rules: int = 1024, meters: int = 256, *, ipv6: bool = True, tunnel: bool = False, port_id: int = 0
+) -> Design:
+    """``acl``: the whole slot with these parameters."""
+    sources = sorted((ROOT / "rtl" / "acl").glob("*.v"), key=lambda path: (path.stem == "acl", path.stem))
+    shared = (ROOT / "rtl" / "lib" / "axis_fifo.v", ROOT / "rtl" / "nic" / "nic_beat_bytes.v")
+    parameters = {
+        "RULES": rules,
+        "METERS": meters,
+        "IPV6": int(ipv6),
+        "TUNNEL_EN": int(tunnel),
+        "PORT_ID": port_id,
+    }
+    return Design("acl/acl", "acl", (*shared, *sources), parameters)
