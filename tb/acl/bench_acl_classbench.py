@@ -18,7 +18,7 @@ __all__: list[str] = []
 JOB: dict[str, Any] = json.loads(Path(os.environ["NICLOOP_JOB"]).read_text())
 
 
-@acl_test(400)
+@acl_test(40)
 async def slot_finds_the_first_match_that_came_with_a_trace(dut: Any) -> None:
     """The first rules of the set, as many as there is room for; and what each of them counted."""
     b = await SlotBench(dut, "classbench").start()

@@ -8,14 +8,13 @@ from typing import Any
 
 from models.acl import Actions, Rule, RuleSet, first_match, matches
 from tb.acl.slot import IPV6, RULES, TUNNEL, Flight, SlotBench, acl_test
-from tb.acl.traffic import CONDITIONS, KINDS, Neighbour, fitting, neighbours, random_rule
+from tb.acl.traffic import CONDITIONS, KINDS, Neighbour, fitting, kinds_of, neighbours, random_rule
 from tb.lib import cover
 
 __all__: list[str] = []
 
 COUNT = int(os.environ["NICLOOP_SETS"])
 """Sets of rules."""
-USED = KINDS if TUNNEL else KINDS[:3]
 _ASKED = [name for name in CONDITIONS if name not in ("decrypted", "sa")]
 
 _near = cover.cross("acl.near", _ASKED, ["hit", "miss"])
@@ -33,7 +32,7 @@ def _set(b: SlotBench, count: int) -> list[Rule]:
     rng = b.rng
     rules = []
     for number in range(count):
-        kind = rng.choice([kind for kind in USED if IPV6 or kind != "ipv6"])
+        kind = rng.choice(kinds_of(IPV6, TUNNEL))
         given: dict[str, Any] = {"actions": Actions(queue=rng.randrange(256), protect=number)}
         if rng.random() < 0.85:
             given["port"] = rng.randrange(256)
@@ -49,7 +48,7 @@ def _flight(b: SlotBench, near: Neighbour | None, fields: dict[str, int]) -> Fli
     return flight
 
 
-@acl_test(400)
+@acl_test(40)
 async def slot_finds_the_first_rule_for_frames_beside_every_edge(dut: Any) -> None:
     b = await SlotBench(dut, "edges").start()
     rng = b.rng

@@ -306,8 +306,8 @@ class SlotBench:
             await wait_cycles(self.clk, 1)
         raise AssertionError("the slot never says that it is ready")
 
-    async def restart(self, cycles: int = 2) -> None:
-        """Reset in the middle of whatever goes on; forget it all."""
+    async def restart(self, cycles: int = 2, *, wait: bool = True) -> None:
+        """Reset in the middle of whatever goes on; forget it all. wait: until the slot is ready."""
         self.source.clear()
         self.sink.clear()
         await reset(self.rst, self.clk, cycles)
@@ -315,7 +315,8 @@ class SlotBench:
         self.sink.clear()
         self.mirror.clear()
         self.forget()
-        await self.until_ready()
+        if wait:
+            await self.until_ready()
 
     def pause(self, source: str, sink: str) -> None:
         """Choose back-pressure by name."""

@@ -13,10 +13,17 @@ from typing import Any
 
 from models.acl import INNERMOST, OF_FRAME, WIDTHS, Masked, Range, Rule
 
-__all__ = ["CONDITIONS", "KINDS", "Neighbour", "fitting", "neighbours", "random_rule", "tell_apart"]
+__all__ = ["CONDITIONS", "KINDS", "Neighbour", "fitting", "kinds_of", "neighbours", "random_rule", "tell_apart"]
 
 KINDS = ("ipv4", "ipv6", "non_ip", "inner")
 """Kinds of keys."""
+
+
+def kinds_of(ipv6: bool, tunnel: bool) -> tuple[str, ...]:
+    """Those of rules that a slot with these parameters takes, and that ever match there."""
+    return tuple(kind for kind in KINDS if (ipv6 or kind != "ipv6") and (tunnel or kind != "inner"))
+
+
 _ICMP = {4: 3, 6: 4}
 _OF_IP = ("protocol", "dscp", "ecn", "fragment")
 _OF_BTH = ("bth_opcode", "dest_qp")
@@ -29,8 +36,10 @@ _EDGES = (0, 1, 15, 16, 255, 256, 4095, 4096, 32767, 32768, 65534, 65535)
 
 
 def _masked(rng: Random, bits: int) -> Masked:
-    """A prefix, the whole value, or any bits."""
+    """A prefix, the whole value, any bits; often those that are 0 where the field isn't there, or none."""
     ones = (1 << bits) - 1
+    if rng.random() < 0.2:
+        return Masked(0, rng.choice((0, ones)))
     kind = rng.randrange(3)
     length = rng.randint(0, bits)
     mask = (ones << length & ones, ones, rng.getrandbits(bits))[kind]
@@ -78,7 +87,7 @@ def random_rule(rng: Random, kind: str, ipv6: bool = True, **given: Any) -> Rule
         elif name == "fragment":
             conditions[name] = rng.random() < 0.5
         else:
-            conditions[name] = rng.getrandbits(bits)
+            conditions[name] = rng.getrandbits(bits) if rng.random() < 0.8 else 0
     return Rule(**(conditions | given))
 
 
