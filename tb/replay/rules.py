@@ -7,19 +7,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from models.acl import ACTION_WIDTHS, Actions, RuleSet
 from models.acl_check import misfits
 from models.acl_file import AclFileError, read_rules
+from models.acl_meter import Colour
+from models.acl_stage import DEFAULT_RULE
 from models.config import PORTS, NicConfig
 from models.frames import Edge
+from models.nic_played import Played
 from tb.replay.capture import CaptureError, CaptureReader
 from tb.replay.checks import UsageError
 from tb.replay.piece import printable
-from tb.replay.window import Judged
+from tb.replay.window import Judged, Ruled
 from tb.targets.engine import DIRECTIONS
 from tb.targets.program import rule_sets
 
-__all__ = ["ENGINE_RULES", "RuleFigures", "RuleFile", "action_text", "directions_of", "programmed"]
+__all__ = ["ENGINE_RULES", "RuleFigures", "RuleFile", "action_text", "directions_of", "programmed", "ruled_by"]
 
 ENGINE_RULES = 1024
 """Rules that the engine has room for unless it is built for another number: RULES in docs/acl.md."""
@@ -100,6 +105,21 @@ def _directions_in(name: str) -> set[str]:
     except CaptureError:
         return set()
     return set() if piece is None else {DIRECTIONS[Edge(edge)] for edge in set(piece.batch.edge.tolist())}
+
+
+def ruled_by(play: Played) -> Ruled:
+    """What the ACL made of the frames of a play."""
+    found = Ruled.none(len(play.batch))
+    for course in play.courses.values():
+        acl, index = course.acl, course.index
+        found.rule[index] = np.where(acl.good & (acl.rule != DEFAULT_RULE), acl.rule.astype(np.int32), -1)
+        if acl.mark is not None:
+            found.mark[index] = acl.mark
+        if acl.meter is None:
+            continue
+        for colour in Colour:
+            found.colour[index[acl.counts[f"{acl.name}.metered_{colour.name.lower()}"]]] = colour
+    return found
 
 
 def action_text(actions: Actions) -> str:
