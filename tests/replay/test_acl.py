@@ -125,7 +125,7 @@ def test_all_actions_in_both_directions_are_those_of_the_golden_model(
 
 @pytest.mark.parametrize("direction", ["rx", "tx"])
 def test_the_model_as_a_target_agrees_with_itself_on_all_actions(direction: str) -> None:
-    options = ("--direction", direction, "--window", 100, "--target", "model")
+    options = ("--direction", direction, "--target", "model")
     (slot,) = replayed(*MIXED, "--acl", EDGE, *options)["acl"]
     assert slot["without_hits"] == [8] and slot["mirrored"] > 20 and slot["metered_yellow"] > 0 < slot["policed"]
 
