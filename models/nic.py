@@ -61,6 +61,7 @@ __all__ = [
 ]
 
 _BUFFERS = {"rx_buffer": Edge.WIRE, "tx_sched": Edge.HOST}
+_SLOTS = ("acl_rx", "acl_tx")
 
 
 class AddressError(LookupError):
@@ -103,8 +104,8 @@ class NicPortModel:
     """One port: its registers, and what it does with frames.
 
     ``config`` programs it (None: reset values, no rules); ``port`` is its number. The rest are the RTL's parameters
-    ``RX_BUFFER_BEATS``, ``TX_BUFFER_BEATS``, ``BUFFER_FRAMES``, ``PARSE_BYTES`` and ``TUNNEL_EN``. ValueError: a
-    ``parse_bytes`` that ``ParserModel`` refuses.
+    ``RX_BUFFER_BEATS``, ``TX_BUFFER_BEATS``, ``BUFFER_FRAMES``, ``PARSE_BYTES``, ``TUNNEL_EN``, ``ACL_RULES`` and
+    ``ACL_METERS``, of which the last two are only told of. ValueError: a ``parse_bytes`` that ``ParserModel`` refuses.
 
     **Meters** keep what is in their buckets from play to play. A check goes by what was in them before the play and
     changes nothing, however often it is asked; ``commit`` says that the play was the last one, and the next goes by
@@ -122,6 +123,8 @@ class NicPortModel:
         buffer_frames: int = 256,
         parse_bytes: int = 128,
         tunnel: bool = False,
+        acl_rules: int = 1024,
+        acl_meters: int = 256,
     ) -> None:
         self.port = port
         self.buffer_frames = buffer_frames
@@ -129,6 +132,7 @@ class NicPortModel:
         self._rules = {Edge.WIRE: programmed.acl_rx, Edge.HOST: programmed.acl_tx}
         self._pipelines = {edge: direction_of(edge, parse_bytes, tunnel, self._rules[edge], port) for edge in Edge}
         self._depth = {Edge.WIRE: rx_buffer_beats, Edge.HOST: tx_buffer_beats}
+        self._size = {"rules": acl_rules, "meters": acl_meters, "ipv6": 1, "tunnel": int(tunnel)}
         self._written = dict(programmed.registers())
         self._counters = zero_counters()
         self._high: dict[str, int] = {}
@@ -189,6 +193,10 @@ class NicPortModel:
         instance, _, name = register.name.partition(".")
         if instance in _BUFFERS and name in ("level", "peak"):
             return self._peak[_BUFFERS[instance]] if name == "peak" else 0
+        if instance in _SLOTS and name == "size":
+            return register.encode(self._size, 0)
+        if instance in _SLOTS and name == "status":
+            return register.encode({"settled": 1}, 0)
         if register.name == "nic.status":
             return register.encode({"idle": 1, "ready": 1})
         if register.name == "nic.now":
@@ -321,8 +329,10 @@ class NicPortModel:
             return courses, self._banks
         n = len(batch)
         nothing = np.full(n, -1, np.int64)
+        # Each is gone before the next one comes: none stands in a buffer.
+        ended = np.full(n, Code.CONSUMED, np.uint8)
         outcome = Outcome(
-            Batch.empty(), np.zeros(0, np.int64), np.zeros(n, np.uint8), np.zeros(n, np.uint8), nothing,
+            Batch.empty(), np.zeros(0, np.int64), ended, np.zeros(n, np.uint8), nothing,
             first_in, first_in + batch.beats - 1, nothing, nothing, cycles=0, now=self._time,
         )  # fmt: skip
         play = self._judge(batch, outcome, courses, self._banks)
@@ -485,6 +495,10 @@ class NicPortModel:
         if seen is None or seen[0] is not outcome or seen[1] is not courses or seen[2] != banks:
             self._seen = seen = outcome, courses, banks, self._judge(batch, outcome, courses, banks)
         return seen[3]
+
+    def played(self, batch: Batch, outcome: Outcome, before: Mapping[str, int] | None = None) -> Played:
+        """What became of the frames of a play, and what each frame out is: what ``check`` goes by."""
+        return self._played(batch, outcome, before)
 
     def _judge(self, batch: Batch, outcome: Outcome, courses: Mapping[Edge, Course], banks: Banks) -> Played:
         increment = self._written["nic.time_increment"]

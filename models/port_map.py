@@ -193,15 +193,189 @@ PORT = RegisterMap("port", 0x100000, (
         Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
     ), "What stands at this address."),
     Register("acl_rx.id", 0x30000, 32, (
-        Field("block", 0, 8, Access.RO, 0x3, False, "Number of the block that belongs here."),
-        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
-        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+        Field("block", 0, 8, Access.RO, 0x3, False, "Block number: 3 is acl."),
+        Field("version", 8, 8, Access.RO, 0x1, False, "Version of the block."),
+        Field("state", 16, 2, Access.RO, 0x3, False, "0 absent, 1 left out, 2 stand-in, 3 present."),
     ), "What stands at this address."),
+    Register("acl_rx.size", 0x30004, 32, (
+        Field("rules", 0, 16, Access.RO, None, True, "Rules of a set."),
+        Field("meters", 16, 9, Access.RO, None, True, "Meters."),
+        Field("ipv6", 28, 1, Access.RO, None, True, "1: addresses of 128 bits; 0: the key has 6 words, and IPv6 addresses aren't compared."),
+        Field("tunnel", 29, 1, Access.RO, None, True, "1: headers in a tunnel are looked up too."),
+    ), "What the slot was built with."),
+    Register("acl_rx.status", 0x30008, 32, (
+        Field("active", 0, 1, Access.RO, None, True, "The set that is asked; what `command` writes goes to the other."),
+        Field("settled", 1, 1, Access.RO, None, True, "1: every frame that the other set judged has been counted."),
+    ), "State of the sets."),
+    Register("acl_rx.command", 0x3000c, 32, (
+        Field("op", 0, 4, Access.RW, 0x0, False, "1 write rule, 2 remove rule, 3 clear the set that isn't asked, 4 its default action, 5 swap, 6 read a counter, 7 read it and set it to 0, 8 write meter."),
+        Field("set", 8, 1, Access.RW, 0x0, False, "Set of the counter."),
+        Field("number", 16, 16, Access.RW, 0x0, False, "Of the rule, the counter (65535: the default action) or the meter."),
+    ), "A write does something, and is answered when it is done. A number beyond the last and an op that isn't listed do nothing. A read gives what was written last."),
+    Register("acl_rx.action", 0x30020, 32, (
+        Field("word", 0, 32, Access.RW, 0x0, False, "As above."),
+    ), "Word 0: 0 deny, 1 queue on, 9:2 queue, 10 mirror on, 18:11 mirror, 19 redirect on, 27:20 redirect, 28 priority on, 31:29 priority. Word 1: 0 mark on, 6:1 DSCP, 7 meter on, 15:8 meter, 16 protect on, 28:17 security association.", 2, 4),
+    Register("acl_rx.src_range", 0x30028, 32, (
+        Field("first", 0, 16, Access.RW, 0x0, False, "Lowest port that matches."),
+        Field("last", 16, 16, Access.RW, 0xffff, False, "Highest port that matches."),
+    ), "Source ports of a rule."),
+    Register("acl_rx.dst_range", 0x3002c, 32, (
+        Field("first", 0, 16, Access.RW, 0x0, False, "Lowest port that matches."),
+        Field("last", 16, 16, Access.RW, 0xffff, False, "Highest port that matches."),
+    ), "Destination ports of a rule."),
+    Register("acl_rx.value", 0x30040, 32, (
+        Field("bits", 0, 32, Access.RW, 0x0, False, "Bits of the key."),
+    ), "Key of a rule (docs/acl.md, Key): bits 31:0 in word 0. Bits that aren't asked may be anything.", 12, 4),
+    Register("acl_rx.mask", 0x30080, 32, (
+        Field("bits", 0, 32, Access.RW, 0x0, False, "1: the bit must be as in `value`."),
+    ), "Which bits of the key are asked.", 12, 4),
+    Register("acl_rx.cir", 0x300c0, 64, (
+        Field("rate", 0, 64, Access.RW, 0x0, False, "Bits a second, of frames without FCS."),
+    ), "Committed rate of a meter."),
+    Register("acl_rx.pir", 0x300c8, 64, (
+        Field("rate", 0, 64, Access.RW, 0x0, False, "Bits a second, of frames without FCS."),
+    ), "Peak rate of a meter."),
+    Register("acl_rx.cbs", 0x300d0, 32, (
+        Field("bytes", 0, 32, Access.RW, 0x0, False, "Bytes."),
+    ), "Committed burst of a meter."),
+    Register("acl_rx.pbs", 0x300d4, 32, (
+        Field("bytes", 0, 32, Access.RW, 0x0, False, "Bytes."),
+    ), "Peak burst of a meter."),
+    Register("acl_rx.yellow", 0x300d8, 32, (
+        Field("dscp", 0, 6, Access.RW, 0x0, False, "They are marked with this DSCP, whatever the rule marks."),
+        Field("on", 6, 1, Access.RW, 0x0, False, "1: they are marked."),
+    ), "What becomes of a meter's yellow frames."),
+    Register("acl_rx.counter_frames", 0x300e0, 64, (
+        Field("frames", 0, 64, Access.RO, None, True, "Modulo 2**64."),
+    ), "Frames that the counter had which was read last."),
+    Register("acl_rx.counter_bytes", 0x300e8, 64, (
+        Field("bytes", 0, 64, Access.RO, None, True, "Modulo 2**64."),
+    ), "Bytes that it had, without FCS."),
+    Register("acl_rx.judged", 0x30100, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that didn't come bad: what all counters of rules and default actions counted since reset. Those below count these frames only."),
+    Register("acl_rx.unjudged", 0x30108, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that came bad; no other counter moves for them."),
+    Register("acl_rx.denied", 0x30110, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames denied by their rule or the default action (code 48)."),
+    Register("acl_rx.policed", 0x30118, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that their meter found red (code 49): those of `metered_red`."),
+    Register("acl_rx.no_port", 0x30120, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames to be redirected to a port that there isn't (code 50), unless denied or policed."),
+    Register("acl_rx.mirrored", 0x30128, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that were copied, whatever became of frame and copy."),
+    Register("acl_rx.mirror_dropped", 0x30130, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Copies for which the mirror's buffer had no room."),
+    Register("acl_rx.redirected", 0x30138, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that leave by the other direction."),
+    Register("acl_rx.metered_green", 0x30140, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that their meter found green."),
+    Register("acl_rx.metered_yellow", 0x30148, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that their meter found yellow, marked or not."),
+    Register("acl_rx.metered_red", 0x30150, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that their meter found red."),
     Register("acl_tx.id", 0x34000, 32, (
-        Field("block", 0, 8, Access.RO, 0x3, False, "Number of the block that belongs here."),
-        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
-        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+        Field("block", 0, 8, Access.RO, 0x3, False, "Block number: 3 is acl."),
+        Field("version", 8, 8, Access.RO, 0x1, False, "Version of the block."),
+        Field("state", 16, 2, Access.RO, 0x3, False, "0 absent, 1 left out, 2 stand-in, 3 present."),
     ), "What stands at this address."),
+    Register("acl_tx.size", 0x34004, 32, (
+        Field("rules", 0, 16, Access.RO, None, True, "Rules of a set."),
+        Field("meters", 16, 9, Access.RO, None, True, "Meters."),
+        Field("ipv6", 28, 1, Access.RO, None, True, "1: addresses of 128 bits; 0: the key has 6 words, and IPv6 addresses aren't compared."),
+        Field("tunnel", 29, 1, Access.RO, None, True, "1: headers in a tunnel are looked up too."),
+    ), "What the slot was built with."),
+    Register("acl_tx.status", 0x34008, 32, (
+        Field("active", 0, 1, Access.RO, None, True, "The set that is asked; what `command` writes goes to the other."),
+        Field("settled", 1, 1, Access.RO, None, True, "1: every frame that the other set judged has been counted."),
+    ), "State of the sets."),
+    Register("acl_tx.command", 0x3400c, 32, (
+        Field("op", 0, 4, Access.RW, 0x0, False, "1 write rule, 2 remove rule, 3 clear the set that isn't asked, 4 its default action, 5 swap, 6 read a counter, 7 read it and set it to 0, 8 write meter."),
+        Field("set", 8, 1, Access.RW, 0x0, False, "Set of the counter."),
+        Field("number", 16, 16, Access.RW, 0x0, False, "Of the rule, the counter (65535: the default action) or the meter."),
+    ), "A write does something, and is answered when it is done. A number beyond the last and an op that isn't listed do nothing. A read gives what was written last."),
+    Register("acl_tx.action", 0x34020, 32, (
+        Field("word", 0, 32, Access.RW, 0x0, False, "As above."),
+    ), "Word 0: 0 deny, 1 queue on, 9:2 queue, 10 mirror on, 18:11 mirror, 19 redirect on, 27:20 redirect, 28 priority on, 31:29 priority. Word 1: 0 mark on, 6:1 DSCP, 7 meter on, 15:8 meter, 16 protect on, 28:17 security association.", 2, 4),
+    Register("acl_tx.src_range", 0x34028, 32, (
+        Field("first", 0, 16, Access.RW, 0x0, False, "Lowest port that matches."),
+        Field("last", 16, 16, Access.RW, 0xffff, False, "Highest port that matches."),
+    ), "Source ports of a rule."),
+    Register("acl_tx.dst_range", 0x3402c, 32, (
+        Field("first", 0, 16, Access.RW, 0x0, False, "Lowest port that matches."),
+        Field("last", 16, 16, Access.RW, 0xffff, False, "Highest port that matches."),
+    ), "Destination ports of a rule."),
+    Register("acl_tx.value", 0x34040, 32, (
+        Field("bits", 0, 32, Access.RW, 0x0, False, "Bits of the key."),
+    ), "Key of a rule (docs/acl.md, Key): bits 31:0 in word 0. Bits that aren't asked may be anything.", 12, 4),
+    Register("acl_tx.mask", 0x34080, 32, (
+        Field("bits", 0, 32, Access.RW, 0x0, False, "1: the bit must be as in `value`."),
+    ), "Which bits of the key are asked.", 12, 4),
+    Register("acl_tx.cir", 0x340c0, 64, (
+        Field("rate", 0, 64, Access.RW, 0x0, False, "Bits a second, of frames without FCS."),
+    ), "Committed rate of a meter."),
+    Register("acl_tx.pir", 0x340c8, 64, (
+        Field("rate", 0, 64, Access.RW, 0x0, False, "Bits a second, of frames without FCS."),
+    ), "Peak rate of a meter."),
+    Register("acl_tx.cbs", 0x340d0, 32, (
+        Field("bytes", 0, 32, Access.RW, 0x0, False, "Bytes."),
+    ), "Committed burst of a meter."),
+    Register("acl_tx.pbs", 0x340d4, 32, (
+        Field("bytes", 0, 32, Access.RW, 0x0, False, "Bytes."),
+    ), "Peak burst of a meter."),
+    Register("acl_tx.yellow", 0x340d8, 32, (
+        Field("dscp", 0, 6, Access.RW, 0x0, False, "They are marked with this DSCP, whatever the rule marks."),
+        Field("on", 6, 1, Access.RW, 0x0, False, "1: they are marked."),
+    ), "What becomes of a meter's yellow frames."),
+    Register("acl_tx.counter_frames", 0x340e0, 64, (
+        Field("frames", 0, 64, Access.RO, None, True, "Modulo 2**64."),
+    ), "Frames that the counter had which was read last."),
+    Register("acl_tx.counter_bytes", 0x340e8, 64, (
+        Field("bytes", 0, 64, Access.RO, None, True, "Modulo 2**64."),
+    ), "Bytes that it had, without FCS."),
+    Register("acl_tx.judged", 0x34100, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that didn't come bad: what all counters of rules and default actions counted since reset. Those below count these frames only."),
+    Register("acl_tx.unjudged", 0x34108, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that came bad; no other counter moves for them."),
+    Register("acl_tx.denied", 0x34110, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames denied by their rule or the default action (code 48)."),
+    Register("acl_tx.policed", 0x34118, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that their meter found red (code 49): those of `metered_red`."),
+    Register("acl_tx.no_port", 0x34120, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames to be redirected to a port that there isn't (code 50), unless denied or policed."),
+    Register("acl_tx.mirrored", 0x34128, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that were copied, whatever became of frame and copy."),
+    Register("acl_tx.mirror_dropped", 0x34130, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Copies for which the mirror's buffer had no room."),
+    Register("acl_tx.redirected", 0x34138, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that leave by the other direction."),
+    Register("acl_tx.metered_green", 0x34140, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that their meter found green."),
+    Register("acl_tx.metered_yellow", 0x34148, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that their meter found yellow, marked or not."),
+    Register("acl_tx.metered_red", 0x34150, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that their meter found red."),
     Register("pfc_rx.id", 0x40000, 32, (
         Field("block", 0, 8, Access.RO, 0x4, False, "Number of the block that belongs here."),
         Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),

@@ -501,15 +501,231 @@ typedef struct __attribute__ ((__packed__)) {
 #define PORT__ACL_RX__ID__VERSION_bm 0xff00
 #define PORT__ACL_RX__ID__VERSION_bp 8
 #define PORT__ACL_RX__ID__VERSION_bw 8
-#define PORT__ACL_RX__ID__VERSION_reset 0x0
+#define PORT__ACL_RX__ID__VERSION_reset 0x1
 #define PORT__ACL_RX__ID__STATE_bm 0x30000
 #define PORT__ACL_RX__ID__STATE_bp 16
 #define PORT__ACL_RX__ID__STATE_bw 2
-#define PORT__ACL_RX__ID__STATE_reset 0x0
+#define PORT__ACL_RX__ID__STATE_reset 0x3
+
+// reg - port.acl_rx.size
+#define PORT__ACL_RX__SIZE__RULES_bm 0xffff
+#define PORT__ACL_RX__SIZE__RULES_bp 0
+#define PORT__ACL_RX__SIZE__RULES_bw 16
+#define PORT__ACL_RX__SIZE__METERS_bm 0x1ff0000
+#define PORT__ACL_RX__SIZE__METERS_bp 16
+#define PORT__ACL_RX__SIZE__METERS_bw 9
+#define PORT__ACL_RX__SIZE__IPV6_bm 0x10000000
+#define PORT__ACL_RX__SIZE__IPV6_bp 28
+#define PORT__ACL_RX__SIZE__IPV6_bw 1
+#define PORT__ACL_RX__SIZE__TUNNEL_bm 0x20000000
+#define PORT__ACL_RX__SIZE__TUNNEL_bp 29
+#define PORT__ACL_RX__SIZE__TUNNEL_bw 1
+
+// reg - port.acl_rx.status
+#define PORT__ACL_RX__STATUS__ACTIVE_bm 0x1
+#define PORT__ACL_RX__STATUS__ACTIVE_bp 0
+#define PORT__ACL_RX__STATUS__ACTIVE_bw 1
+#define PORT__ACL_RX__STATUS__SETTLED_bm 0x2
+#define PORT__ACL_RX__STATUS__SETTLED_bp 1
+#define PORT__ACL_RX__STATUS__SETTLED_bw 1
+
+// reg - port.acl_rx.command
+#define PORT__ACL_RX__COMMAND__OP_bm 0xf
+#define PORT__ACL_RX__COMMAND__OP_bp 0
+#define PORT__ACL_RX__COMMAND__OP_bw 4
+#define PORT__ACL_RX__COMMAND__OP_reset 0x0
+#define PORT__ACL_RX__COMMAND__SET_bm 0x100
+#define PORT__ACL_RX__COMMAND__SET_bp 8
+#define PORT__ACL_RX__COMMAND__SET_bw 1
+#define PORT__ACL_RX__COMMAND__SET_reset 0x0
+#define PORT__ACL_RX__COMMAND__NUMBER_bm 0xffff0000
+#define PORT__ACL_RX__COMMAND__NUMBER_bp 16
+#define PORT__ACL_RX__COMMAND__NUMBER_bw 16
+#define PORT__ACL_RX__COMMAND__NUMBER_reset 0x0
+
+// reg - port.acl_rx.action[]
+#define PORT__ACL_RX__ACTIONX__WORD_bm 0xffffffff
+#define PORT__ACL_RX__ACTIONX__WORD_bp 0
+#define PORT__ACL_RX__ACTIONX__WORD_bw 32
+#define PORT__ACL_RX__ACTIONX__WORD_reset 0x0
+
+// reg - port.acl_rx.src_range
+#define PORT__ACL_RX__SRC_RANGE__FIRST_bm 0xffff
+#define PORT__ACL_RX__SRC_RANGE__FIRST_bp 0
+#define PORT__ACL_RX__SRC_RANGE__FIRST_bw 16
+#define PORT__ACL_RX__SRC_RANGE__FIRST_reset 0x0
+#define PORT__ACL_RX__SRC_RANGE__LAST_bm 0xffff0000
+#define PORT__ACL_RX__SRC_RANGE__LAST_bp 16
+#define PORT__ACL_RX__SRC_RANGE__LAST_bw 16
+#define PORT__ACL_RX__SRC_RANGE__LAST_reset 0xffff
+
+// reg - port.acl_rx.dst_range
+#define PORT__ACL_RX__DST_RANGE__FIRST_bm 0xffff
+#define PORT__ACL_RX__DST_RANGE__FIRST_bp 0
+#define PORT__ACL_RX__DST_RANGE__FIRST_bw 16
+#define PORT__ACL_RX__DST_RANGE__FIRST_reset 0x0
+#define PORT__ACL_RX__DST_RANGE__LAST_bm 0xffff0000
+#define PORT__ACL_RX__DST_RANGE__LAST_bp 16
+#define PORT__ACL_RX__DST_RANGE__LAST_bw 16
+#define PORT__ACL_RX__DST_RANGE__LAST_reset 0xffff
+
+// reg - port.acl_rx.value[]
+#define PORT__ACL_RX__VALUEX__BITS_bm 0xffffffff
+#define PORT__ACL_RX__VALUEX__BITS_bp 0
+#define PORT__ACL_RX__VALUEX__BITS_bw 32
+#define PORT__ACL_RX__VALUEX__BITS_reset 0x0
+
+// reg - port.acl_rx.mask[]
+#define PORT__ACL_RX__MASKX__BITS_bm 0xffffffff
+#define PORT__ACL_RX__MASKX__BITS_bp 0
+#define PORT__ACL_RX__MASKX__BITS_bw 32
+#define PORT__ACL_RX__MASKX__BITS_reset 0x0
+
+// reg - port.acl_rx.cir
+#define PORT__ACL_RX__CIR__RATE_bm 0xffffffffffffffff
+#define PORT__ACL_RX__CIR__RATE_bp 0
+#define PORT__ACL_RX__CIR__RATE_bw 64
+#define PORT__ACL_RX__CIR__RATE_reset 0x0
+
+// reg - port.acl_rx.pir
+#define PORT__ACL_RX__PIR__RATE_bm 0xffffffffffffffff
+#define PORT__ACL_RX__PIR__RATE_bp 0
+#define PORT__ACL_RX__PIR__RATE_bw 64
+#define PORT__ACL_RX__PIR__RATE_reset 0x0
+
+// reg - port.acl_rx.cbs
+#define PORT__ACL_RX__CBS__BYTES_bm 0xffffffff
+#define PORT__ACL_RX__CBS__BYTES_bp 0
+#define PORT__ACL_RX__CBS__BYTES_bw 32
+#define PORT__ACL_RX__CBS__BYTES_reset 0x0
+
+// reg - port.acl_rx.pbs
+#define PORT__ACL_RX__PBS__BYTES_bm 0xffffffff
+#define PORT__ACL_RX__PBS__BYTES_bp 0
+#define PORT__ACL_RX__PBS__BYTES_bw 32
+#define PORT__ACL_RX__PBS__BYTES_reset 0x0
+
+// reg - port.acl_rx.yellow
+#define PORT__ACL_RX__YELLOW__DSCP_bm 0x3f
+#define PORT__ACL_RX__YELLOW__DSCP_bp 0
+#define PORT__ACL_RX__YELLOW__DSCP_bw 6
+#define PORT__ACL_RX__YELLOW__DSCP_reset 0x0
+#define PORT__ACL_RX__YELLOW__ON_bm 0x40
+#define PORT__ACL_RX__YELLOW__ON_bp 6
+#define PORT__ACL_RX__YELLOW__ON_bw 1
+#define PORT__ACL_RX__YELLOW__ON_reset 0x0
+
+// reg - port.acl_rx.counter_frames
+#define PORT__ACL_RX__COUNTER_FRAMES__FRAMES_bm 0xffffffffffffffff
+#define PORT__ACL_RX__COUNTER_FRAMES__FRAMES_bp 0
+#define PORT__ACL_RX__COUNTER_FRAMES__FRAMES_bw 64
+
+// reg - port.acl_rx.counter_bytes
+#define PORT__ACL_RX__COUNTER_BYTES__BYTES_bm 0xffffffffffffffff
+#define PORT__ACL_RX__COUNTER_BYTES__BYTES_bp 0
+#define PORT__ACL_RX__COUNTER_BYTES__BYTES_bw 64
+
+// reg - port.acl_rx.judged
+#define PORT__ACL_RX__JUDGED__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_RX__JUDGED__COUNT_bp 0
+#define PORT__ACL_RX__JUDGED__COUNT_bw 64
+#define PORT__ACL_RX__JUDGED__COUNT_reset 0x0
+
+// reg - port.acl_rx.unjudged
+#define PORT__ACL_RX__UNJUDGED__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_RX__UNJUDGED__COUNT_bp 0
+#define PORT__ACL_RX__UNJUDGED__COUNT_bw 64
+#define PORT__ACL_RX__UNJUDGED__COUNT_reset 0x0
+
+// reg - port.acl_rx.denied
+#define PORT__ACL_RX__DENIED__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_RX__DENIED__COUNT_bp 0
+#define PORT__ACL_RX__DENIED__COUNT_bw 64
+#define PORT__ACL_RX__DENIED__COUNT_reset 0x0
+
+// reg - port.acl_rx.policed
+#define PORT__ACL_RX__POLICED__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_RX__POLICED__COUNT_bp 0
+#define PORT__ACL_RX__POLICED__COUNT_bw 64
+#define PORT__ACL_RX__POLICED__COUNT_reset 0x0
+
+// reg - port.acl_rx.no_port
+#define PORT__ACL_RX__NO_PORT__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_RX__NO_PORT__COUNT_bp 0
+#define PORT__ACL_RX__NO_PORT__COUNT_bw 64
+#define PORT__ACL_RX__NO_PORT__COUNT_reset 0x0
+
+// reg - port.acl_rx.mirrored
+#define PORT__ACL_RX__MIRRORED__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_RX__MIRRORED__COUNT_bp 0
+#define PORT__ACL_RX__MIRRORED__COUNT_bw 64
+#define PORT__ACL_RX__MIRRORED__COUNT_reset 0x0
+
+// reg - port.acl_rx.mirror_dropped
+#define PORT__ACL_RX__MIRROR_DROPPED__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_RX__MIRROR_DROPPED__COUNT_bp 0
+#define PORT__ACL_RX__MIRROR_DROPPED__COUNT_bw 64
+#define PORT__ACL_RX__MIRROR_DROPPED__COUNT_reset 0x0
+
+// reg - port.acl_rx.redirected
+#define PORT__ACL_RX__REDIRECTED__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_RX__REDIRECTED__COUNT_bp 0
+#define PORT__ACL_RX__REDIRECTED__COUNT_bw 64
+#define PORT__ACL_RX__REDIRECTED__COUNT_reset 0x0
+
+// reg - port.acl_rx.metered_green
+#define PORT__ACL_RX__METERED_GREEN__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_RX__METERED_GREEN__COUNT_bp 0
+#define PORT__ACL_RX__METERED_GREEN__COUNT_bw 64
+#define PORT__ACL_RX__METERED_GREEN__COUNT_reset 0x0
+
+// reg - port.acl_rx.metered_yellow
+#define PORT__ACL_RX__METERED_YELLOW__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_RX__METERED_YELLOW__COUNT_bp 0
+#define PORT__ACL_RX__METERED_YELLOW__COUNT_bw 64
+#define PORT__ACL_RX__METERED_YELLOW__COUNT_reset 0x0
+
+// reg - port.acl_rx.metered_red
+#define PORT__ACL_RX__METERED_RED__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_RX__METERED_RED__COUNT_bp 0
+#define PORT__ACL_RX__METERED_RED__COUNT_bw 64
+#define PORT__ACL_RX__METERED_RED__COUNT_reset 0x0
 
 // addrmap - port.acl_rx
 typedef struct __attribute__ ((__packed__)) {
     uint32_t id;
+    uint32_t size;
+    uint32_t status;
+    uint32_t command;
+    uint8_t RESERVED_10_1f[0x10];
+    uint32_t action[2];
+    uint32_t src_range;
+    uint32_t dst_range;
+    uint8_t RESERVED_30_3f[0x10];
+    uint32_t value[12];
+    uint8_t RESERVED_70_7f[0x10];
+    uint32_t mask[12];
+    uint8_t RESERVED_b0_bf[0x10];
+    uint64_t cir;
+    uint64_t pir;
+    uint32_t cbs;
+    uint32_t pbs;
+    uint32_t yellow;
+    uint8_t RESERVED_dc_df[0x4];
+    uint64_t counter_frames;
+    uint64_t counter_bytes;
+    uint8_t RESERVED_f0_ff[0x10];
+    uint64_t judged;
+    uint64_t unjudged;
+    uint64_t denied;
+    uint64_t policed;
+    uint64_t no_port;
+    uint64_t mirrored;
+    uint64_t mirror_dropped;
+    uint64_t redirected;
+    uint64_t metered_green;
+    uint64_t metered_yellow;
+    uint64_t metered_red;
 } port__acl_rx_t;
 
 // reg - port.acl_tx.id
@@ -520,15 +736,231 @@ typedef struct __attribute__ ((__packed__)) {
 #define PORT__ACL_TX__ID__VERSION_bm 0xff00
 #define PORT__ACL_TX__ID__VERSION_bp 8
 #define PORT__ACL_TX__ID__VERSION_bw 8
-#define PORT__ACL_TX__ID__VERSION_reset 0x0
+#define PORT__ACL_TX__ID__VERSION_reset 0x1
 #define PORT__ACL_TX__ID__STATE_bm 0x30000
 #define PORT__ACL_TX__ID__STATE_bp 16
 #define PORT__ACL_TX__ID__STATE_bw 2
-#define PORT__ACL_TX__ID__STATE_reset 0x0
+#define PORT__ACL_TX__ID__STATE_reset 0x3
+
+// reg - port.acl_tx.size
+#define PORT__ACL_TX__SIZE__RULES_bm 0xffff
+#define PORT__ACL_TX__SIZE__RULES_bp 0
+#define PORT__ACL_TX__SIZE__RULES_bw 16
+#define PORT__ACL_TX__SIZE__METERS_bm 0x1ff0000
+#define PORT__ACL_TX__SIZE__METERS_bp 16
+#define PORT__ACL_TX__SIZE__METERS_bw 9
+#define PORT__ACL_TX__SIZE__IPV6_bm 0x10000000
+#define PORT__ACL_TX__SIZE__IPV6_bp 28
+#define PORT__ACL_TX__SIZE__IPV6_bw 1
+#define PORT__ACL_TX__SIZE__TUNNEL_bm 0x20000000
+#define PORT__ACL_TX__SIZE__TUNNEL_bp 29
+#define PORT__ACL_TX__SIZE__TUNNEL_bw 1
+
+// reg - port.acl_tx.status
+#define PORT__ACL_TX__STATUS__ACTIVE_bm 0x1
+#define PORT__ACL_TX__STATUS__ACTIVE_bp 0
+#define PORT__ACL_TX__STATUS__ACTIVE_bw 1
+#define PORT__ACL_TX__STATUS__SETTLED_bm 0x2
+#define PORT__ACL_TX__STATUS__SETTLED_bp 1
+#define PORT__ACL_TX__STATUS__SETTLED_bw 1
+
+// reg - port.acl_tx.command
+#define PORT__ACL_TX__COMMAND__OP_bm 0xf
+#define PORT__ACL_TX__COMMAND__OP_bp 0
+#define PORT__ACL_TX__COMMAND__OP_bw 4
+#define PORT__ACL_TX__COMMAND__OP_reset 0x0
+#define PORT__ACL_TX__COMMAND__SET_bm 0x100
+#define PORT__ACL_TX__COMMAND__SET_bp 8
+#define PORT__ACL_TX__COMMAND__SET_bw 1
+#define PORT__ACL_TX__COMMAND__SET_reset 0x0
+#define PORT__ACL_TX__COMMAND__NUMBER_bm 0xffff0000
+#define PORT__ACL_TX__COMMAND__NUMBER_bp 16
+#define PORT__ACL_TX__COMMAND__NUMBER_bw 16
+#define PORT__ACL_TX__COMMAND__NUMBER_reset 0x0
+
+// reg - port.acl_tx.action[]
+#define PORT__ACL_TX__ACTIONX__WORD_bm 0xffffffff
+#define PORT__ACL_TX__ACTIONX__WORD_bp 0
+#define PORT__ACL_TX__ACTIONX__WORD_bw 32
+#define PORT__ACL_TX__ACTIONX__WORD_reset 0x0
+
+// reg - port.acl_tx.src_range
+#define PORT__ACL_TX__SRC_RANGE__FIRST_bm 0xffff
+#define PORT__ACL_TX__SRC_RANGE__FIRST_bp 0
+#define PORT__ACL_TX__SRC_RANGE__FIRST_bw 16
+#define PORT__ACL_TX__SRC_RANGE__FIRST_reset 0x0
+#define PORT__ACL_TX__SRC_RANGE__LAST_bm 0xffff0000
+#define PORT__ACL_TX__SRC_RANGE__LAST_bp 16
+#define PORT__ACL_TX__SRC_RANGE__LAST_bw 16
+#define PORT__ACL_TX__SRC_RANGE__LAST_reset 0xffff
+
+// reg - port.acl_tx.dst_range
+#define PORT__ACL_TX__DST_RANGE__FIRST_bm 0xffff
+#define PORT__ACL_TX__DST_RANGE__FIRST_bp 0
+#define PORT__ACL_TX__DST_RANGE__FIRST_bw 16
+#define PORT__ACL_TX__DST_RANGE__FIRST_reset 0x0
+#define PORT__ACL_TX__DST_RANGE__LAST_bm 0xffff0000
+#define PORT__ACL_TX__DST_RANGE__LAST_bp 16
+#define PORT__ACL_TX__DST_RANGE__LAST_bw 16
+#define PORT__ACL_TX__DST_RANGE__LAST_reset 0xffff
+
+// reg - port.acl_tx.value[]
+#define PORT__ACL_TX__VALUEX__BITS_bm 0xffffffff
+#define PORT__ACL_TX__VALUEX__BITS_bp 0
+#define PORT__ACL_TX__VALUEX__BITS_bw 32
+#define PORT__ACL_TX__VALUEX__BITS_reset 0x0
+
+// reg - port.acl_tx.mask[]
+#define PORT__ACL_TX__MASKX__BITS_bm 0xffffffff
+#define PORT__ACL_TX__MASKX__BITS_bp 0
+#define PORT__ACL_TX__MASKX__BITS_bw 32
+#define PORT__ACL_TX__MASKX__BITS_reset 0x0
+
+// reg - port.acl_tx.cir
+#define PORT__ACL_TX__CIR__RATE_bm 0xffffffffffffffff
+#define PORT__ACL_TX__CIR__RATE_bp 0
+#define PORT__ACL_TX__CIR__RATE_bw 64
+#define PORT__ACL_TX__CIR__RATE_reset 0x0
+
+// reg - port.acl_tx.pir
+#define PORT__ACL_TX__PIR__RATE_bm 0xffffffffffffffff
+#define PORT__ACL_TX__PIR__RATE_bp 0
+#define PORT__ACL_TX__PIR__RATE_bw 64
+#define PORT__ACL_TX__PIR__RATE_reset 0x0
+
+// reg - port.acl_tx.cbs
+#define PORT__ACL_TX__CBS__BYTES_bm 0xffffffff
+#define PORT__ACL_TX__CBS__BYTES_bp 0
+#define PORT__ACL_TX__CBS__BYTES_bw 32
+#define PORT__ACL_TX__CBS__BYTES_reset 0x0
+
+// reg - port.acl_tx.pbs
+#define PORT__ACL_TX__PBS__BYTES_bm 0xffffffff
+#define PORT__ACL_TX__PBS__BYTES_bp 0
+#define PORT__ACL_TX__PBS__BYTES_bw 32
+#define PORT__ACL_TX__PBS__BYTES_reset 0x0
+
+// reg - port.acl_tx.yellow
+#define PORT__ACL_TX__YELLOW__DSCP_bm 0x3f
+#define PORT__ACL_TX__YELLOW__DSCP_bp 0
+#define PORT__ACL_TX__YELLOW__DSCP_bw 6
+#define PORT__ACL_TX__YELLOW__DSCP_reset 0x0
+#define PORT__ACL_TX__YELLOW__ON_bm 0x40
+#define PORT__ACL_TX__YELLOW__ON_bp 6
+#define PORT__ACL_TX__YELLOW__ON_bw 1
+#define PORT__ACL_TX__YELLOW__ON_reset 0x0
+
+// reg - port.acl_tx.counter_frames
+#define PORT__ACL_TX__COUNTER_FRAMES__FRAMES_bm 0xffffffffffffffff
+#define PORT__ACL_TX__COUNTER_FRAMES__FRAMES_bp 0
+#define PORT__ACL_TX__COUNTER_FRAMES__FRAMES_bw 64
+
+// reg - port.acl_tx.counter_bytes
+#define PORT__ACL_TX__COUNTER_BYTES__BYTES_bm 0xffffffffffffffff
+#define PORT__ACL_TX__COUNTER_BYTES__BYTES_bp 0
+#define PORT__ACL_TX__COUNTER_BYTES__BYTES_bw 64
+
+// reg - port.acl_tx.judged
+#define PORT__ACL_TX__JUDGED__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_TX__JUDGED__COUNT_bp 0
+#define PORT__ACL_TX__JUDGED__COUNT_bw 64
+#define PORT__ACL_TX__JUDGED__COUNT_reset 0x0
+
+// reg - port.acl_tx.unjudged
+#define PORT__ACL_TX__UNJUDGED__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_TX__UNJUDGED__COUNT_bp 0
+#define PORT__ACL_TX__UNJUDGED__COUNT_bw 64
+#define PORT__ACL_TX__UNJUDGED__COUNT_reset 0x0
+
+// reg - port.acl_tx.denied
+#define PORT__ACL_TX__DENIED__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_TX__DENIED__COUNT_bp 0
+#define PORT__ACL_TX__DENIED__COUNT_bw 64
+#define PORT__ACL_TX__DENIED__COUNT_reset 0x0
+
+// reg - port.acl_tx.policed
+#define PORT__ACL_TX__POLICED__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_TX__POLICED__COUNT_bp 0
+#define PORT__ACL_TX__POLICED__COUNT_bw 64
+#define PORT__ACL_TX__POLICED__COUNT_reset 0x0
+
+// reg - port.acl_tx.no_port
+#define PORT__ACL_TX__NO_PORT__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_TX__NO_PORT__COUNT_bp 0
+#define PORT__ACL_TX__NO_PORT__COUNT_bw 64
+#define PORT__ACL_TX__NO_PORT__COUNT_reset 0x0
+
+// reg - port.acl_tx.mirrored
+#define PORT__ACL_TX__MIRRORED__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_TX__MIRRORED__COUNT_bp 0
+#define PORT__ACL_TX__MIRRORED__COUNT_bw 64
+#define PORT__ACL_TX__MIRRORED__COUNT_reset 0x0
+
+// reg - port.acl_tx.mirror_dropped
+#define PORT__ACL_TX__MIRROR_DROPPED__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_TX__MIRROR_DROPPED__COUNT_bp 0
+#define PORT__ACL_TX__MIRROR_DROPPED__COUNT_bw 64
+#define PORT__ACL_TX__MIRROR_DROPPED__COUNT_reset 0x0
+
+// reg - port.acl_tx.redirected
+#define PORT__ACL_TX__REDIRECTED__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_TX__REDIRECTED__COUNT_bp 0
+#define PORT__ACL_TX__REDIRECTED__COUNT_bw 64
+#define PORT__ACL_TX__REDIRECTED__COUNT_reset 0x0
+
+// reg - port.acl_tx.metered_green
+#define PORT__ACL_TX__METERED_GREEN__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_TX__METERED_GREEN__COUNT_bp 0
+#define PORT__ACL_TX__METERED_GREEN__COUNT_bw 64
+#define PORT__ACL_TX__METERED_GREEN__COUNT_reset 0x0
+
+// reg - port.acl_tx.metered_yellow
+#define PORT__ACL_TX__METERED_YELLOW__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_TX__METERED_YELLOW__COUNT_bp 0
+#define PORT__ACL_TX__METERED_YELLOW__COUNT_bw 64
+#define PORT__ACL_TX__METERED_YELLOW__COUNT_reset 0x0
+
+// reg - port.acl_tx.metered_red
+#define PORT__ACL_TX__METERED_RED__COUNT_bm 0xffffffffffffffff
+#define PORT__ACL_TX__METERED_RED__COUNT_bp 0
+#define PORT__ACL_TX__METERED_RED__COUNT_bw 64
+#define PORT__ACL_TX__METERED_RED__COUNT_reset 0x0
 
 // addrmap - port.acl_tx
 typedef struct __attribute__ ((__packed__)) {
     uint32_t id;
+    uint32_t size;
+    uint32_t status;
+    uint32_t command;
+    uint8_t RESERVED_10_1f[0x10];
+    uint32_t action[2];
+    uint32_t src_range;
+    uint32_t dst_range;
+    uint8_t RESERVED_30_3f[0x10];
+    uint32_t value[12];
+    uint8_t RESERVED_70_7f[0x10];
+    uint32_t mask[12];
+    uint8_t RESERVED_b0_bf[0x10];
+    uint64_t cir;
+    uint64_t pir;
+    uint32_t cbs;
+    uint32_t pbs;
+    uint32_t yellow;
+    uint8_t RESERVED_dc_df[0x4];
+    uint64_t counter_frames;
+    uint64_t counter_bytes;
+    uint8_t RESERVED_f0_ff[0x10];
+    uint64_t judged;
+    uint64_t unjudged;
+    uint64_t denied;
+    uint64_t policed;
+    uint64_t no_port;
+    uint64_t mirrored;
+    uint64_t mirror_dropped;
+    uint64_t redirected;
+    uint64_t metered_green;
+    uint64_t metered_yellow;
+    uint64_t metered_red;
 } port__acl_tx_t;
 
 // reg - port.pfc_rx.id
@@ -741,9 +1173,9 @@ typedef struct __attribute__ ((__packed__)) {
     port__parser_inner_t parser_inner;
     uint8_t RESERVED_28004_2ffff[0x7ffc];
     port__acl_rx_t acl_rx;
-    uint8_t RESERVED_30004_33fff[0x3ffc];
+    uint8_t RESERVED_30158_33fff[0x3ea8];
     port__acl_tx_t acl_tx;
-    uint8_t RESERVED_34004_3ffff[0xbffc];
+    uint8_t RESERVED_34158_3ffff[0xbea8];
     port__pfc_rx_t pfc_rx;
     uint8_t RESERVED_40004_43fff[0x3ffc];
     port__tx_sched_t tx_sched;

@@ -15,7 +15,7 @@
 // Write of a rule: 64 cycles, whatever is looked up meanwhile. With `wr_on` 0 the rule is taken out, with `wr_clear` all
 // rules are; both take a cycle. Ranges are {last, first}. A bit a rule and set, in flip-flops, says which rules are there.
 //
-// Parameters: RULES, a multiple of 32 (the engine wants one of 256), at least 64; IPV6, 0: addresses of 32 bits.
+// Parameters: RULES, a multiple of 32, at least 64; IPV6, 0: addresses of 32 bits.
 
 `resetall
 `timescale 1ns / 1ps

@@ -114,6 +114,17 @@ int32_t nicloop_set_gapless(Harness* harness, int32_t sink, int32_t on) {
     return 0;
 }
 
+int32_t nicloop_set_origin(Harness* harness, int32_t seq, int32_t direction, int32_t copy) {
+    const int bits = 32 * harness->meta_words();
+    for (const int32_t bit : {seq, direction, copy}) {
+        if (bit < 0 || bit >= bits) return fail("the metadata has " + std::to_string(bits) + " bits, there is none " + std::to_string(bit));
+    }
+    if (seq % 32 > 16) return fail("a frame's number lies in two words");
+    if (harness->paths() > 2) return fail("an origin tells two paths");
+    harness->set_origin({seq, direction, copy});
+    return 0;
+}
+
 void nicloop_set_watchdog(Harness* harness, int64_t cycles) { harness->set_watchdog(cycles); }
 
 void nicloop_set_quiet(Harness* harness, int64_t cycles) { harness->set_quiet(cycles); }

@@ -40,6 +40,8 @@ NICLOOP_API int32_t nicloop_set_gap(nicloop::Harness* harness, int32_t source, i
 NICLOOP_API int32_t nicloop_set_rate(nicloop::Harness* harness, int32_t source, int64_t num, int64_t den, int64_t period_ps);
 NICLOOP_API int32_t nicloop_set_pause(nicloop::Harness* harness, int32_t sink, int32_t kind, int64_t a, int64_t b);
 NICLOOP_API int32_t nicloop_set_gapless(nicloop::Harness* harness, int32_t sink, int32_t on);
+// Bits of the metadata word that say whose a frame out is (stream.hpp, Origin). Once all streams and paths are there.
+NICLOOP_API int32_t nicloop_set_origin(nicloop::Harness* harness, int32_t seq, int32_t direction, int32_t copy);
 NICLOOP_API void nicloop_set_watchdog(nicloop::Harness* harness, int64_t cycles);
 NICLOOP_API void nicloop_set_quiet(nicloop::Harness* harness, int64_t cycles);
 
