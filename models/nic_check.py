@@ -75,6 +75,9 @@ class FramesCheck:
 
     def run(self) -> None:
         """Report all differences."""
+        if self.play.back:
+            earlier = "not before a frame that was metered in an earlier play"
+            self.report.add(-1, "the port's time at the play's start", earlier, self.play.outcome.now)
         self._ends()
         self._frames_out()
         if self.play.mirrored is not None:

@@ -81,8 +81,8 @@ def ask(
     unsure: Bool,
     resets: int,
     new: Bank,
-) -> tuple[UInt8, Bank]:
-    """The colours of a lane's frames, and the meters behind them.
+) -> tuple[UInt8, Bank, bool]:
+    """The colours of a lane's frames, the meters behind them, and whether the device's time went back.
 
     meter   int16[n]  of each frame of the lane, -1: it isn't metered
     lengths int64[n]  bytes
@@ -91,7 +91,7 @@ def ask(
     resets  in the play
     new     the meters as they are programmed after a reset
     """
-    colour = np.full(len(meter), UNKNOWN, np.uint8)
+    colour, back = np.full(len(meter), UNKNOWN, np.uint8), False
     asked = np.flatnonzero(meter >= 0)
     for epoch in range(resets + 1):
         bank = bank if epoch == 0 else new
@@ -108,9 +108,9 @@ def ask(
         shades = []
         for number, now, size in zip(numbers, times, sizes, strict=True):
             if now < meters[number].time_ns:
-                # The device's time went back: what it says of it can't be true.
+                back = True
                 break
             shades.append(meters[number].colour(now, size))
         colour[known[: len(shades)]] = shades
         bank = meters if len(shades) == len(some) else None
-    return colour, bank
+    return colour, bank, back

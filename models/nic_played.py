@@ -34,6 +34,7 @@ class Played:
     guessed  edges with metered frames whose colours nobody can know
     clocks   by number of resets before: the port's time, where it is known
     banks    what is in the meters behind the play
+    back     the device's time is before that of a frame that was metered in an earlier play
     """
 
     batch: Batch
@@ -44,6 +45,7 @@ class Played:
     guessed: frozenset[Edge]
     clocks: Mapping[int, Clock]
     banks: Banks
+    back: bool
 
     @cached_property
     def edge_out(self) -> UInt8:
@@ -72,8 +74,7 @@ class Played:
 
     @cached_property
     def copy(self) -> Bool:
-        """bool[m]: the frame out is a mirror's copy. A device that shows no metadata doesn't say so: then, of a frame
-        that comes to the host more than once or shouldn't, it is the last."""
+        """bool[m]: the frame out is a mirror's copy."""
         outcome = self.outcome
         copy = np.zeros(len(outcome.source), np.bool_)
         if self.mirrored is None:
@@ -82,12 +83,31 @@ class Played:
         if len(outcome.meta):
             said: Bool = at_host & (field_of(outcome.meta, "acl_copy") != 0)
             return said
-        delivered = (outcome.code == Code.DELIVERED) & (self.edge_out == Edge.HOST)
-        for j in np.flatnonzero(at_host & self.mirrored[outcome.source])[::-1]:
-            source = outcome.source[j]
-            others = np.flatnonzero(at_host & (outcome.source == source) & ~copy)
-            copy[j] = len(others) > delivered[source] and not copy[outcome.source == source].any()
+        self._find_copies(copy, at_host)
         return copy
+
+    def _find_copies(self, copy: Bool, at_host: Bool) -> None:
+        """A device that shows no metadata doesn't say which are copies: of the frames that come to the host once too
+        often, one for the mirror's queue with the bytes that came in, if there is one."""
+        outcome = self.outcome
+        assert self.mirrored is not None
+        delivered = (outcome.code == Code.DELIVERED) & (self.edge_out == Edge.HOST)
+        here: dict[int, list[int]] = {}
+        for j in np.flatnonzero(at_host & self.mirrored[outcome.source]).tolist():
+            here.setdefault(int(outcome.source[j]), []).append(j)
+        for course in self.courses.values():
+            if course.acl.mirror is None:
+                continue
+            for place in np.flatnonzero(course.acl.mirror >= 0).tolist():
+                source = int(course.index[place])
+                frames, queue = here.get(source, []), course.acl.mirror[place]
+                if len(frames) > delivered[source]:
+                    alike = [
+                        j
+                        for j in frames
+                        if outcome.frames.queue[j] == queue and outcome.frames.frame(j) == self.batch.frame(source)
+                    ]
+                    copy[alike[0] if alike else frames[-1]] = True
 
     @cached_property
     def turned(self) -> bool:
@@ -128,7 +148,7 @@ def played(
     lanes = {edge: Lane.of(batch, outcome, course) for edge, course in courses.items()}
     unsure = {edge: _unsure(lanes, edge, depth[edge], frames) for edge in courses}
     clocks = _clocks(outcome, lanes, unsure, increment)
-    coloured, after, guessed = dict(courses), dict(banks), set()
+    coloured, after, guessed, back = dict(courses), dict(banks), set(), False
     for edge, course in courses.items():
         meter, lane = course.acl.meter, lanes[edge]
         resets = len(outcome.resets)
@@ -138,7 +158,8 @@ def played(
             continue
         place = course.place(lane.index)
         lengths = batch.lengths[lane.index]
-        shades, after[edge] = ask(banks[edge], meter[place], lane, lengths, clocks, unsure[edge], resets, new)
+        shades, after[edge], went = ask(banks[edge], meter[place], lane, lengths, clocks, unsure[edge], resets, new)
+        back |= went
         colour = np.zeros(len(course.index), np.uint8)
         colour[place] = shades
         blank = place[(meter[place] >= 0) & (shades == UNKNOWN)]
@@ -146,7 +167,7 @@ def played(
             guessed.add(edge)
             _guess(batch, outcome, course, colour, blank)
         coloured[edge] = course.coloured(colour)
-    return Played(batch, outcome, coloured, lanes, unsure, frozenset(guessed), clocks, after)
+    return Played(batch, outcome, coloured, lanes, unsure, frozenset(guessed), clocks, after, back)
 
 
 def _unsure(lanes: Mapping[Edge, Lane], edge: Edge, depth: int, frames: int) -> Bool:

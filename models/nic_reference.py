@@ -139,14 +139,17 @@ def reference_held(
     last_out: Sequence[int],
     beats: Sequence[int],
     turned: Sequence[bool] | None = None,
+    of: int | None = None,
 ) -> tuple[int, int, int, int]:
     """How many beats of delivered frames have not passed the output before cycle ``time``: the least and the most that
     their cycles allow (a frame passes at most one beat a cycle), and how many of the frames have not passed whole, the
     least and the most. ``turned``: frames that left by the other direction. Nobody knows when these left the buffer:
-    at once, or when a frame behind them, or they, came out."""
+    at once, or when a frame behind them, or they, came out. ``of``: how many of the frames are meant, None: all."""
     least = most = least_frames = most_frames = 0
     aside = turned if turned is not None else [False] * len(beats)
     for place, (first, last, count) in enumerate(zip(first_out, last_out, beats, strict=True)):
+        if of is not None and place >= of:
+            break
         if last >= time and not aside[place]:
             least_frames += 1
             least += count if time <= first else max(1, count - (time - first))

@@ -292,7 +292,8 @@ class Buffer(Skid):
                 self.held += 1
                 frame.code = Code.DELIVERED
             elif not frame.bad:
-                frame.code, frame.over, frame.lost_copy = Code.RX_BUFFER_FULL, True, True
+                frame.code, frame.over = Code.RX_BUFFER_FULL, True
+                frame.lost_copy |= frame.original is not None
             else:
                 frame.over = True
             self.partial, self.full = [], False
