@@ -22,7 +22,7 @@ RTL = ROOT / "rtl" / "acl"
 HARNESS = Path(__file__).parent / "formal" / "prove_acl_meter.sv"
 MODULES = ("acl_meter_product", "acl_meter_bucket", "acl_meter_time", "acl_meter_write", "acl_meter")
 BUCKETS = ("peak", "committed")
-BOUNDED, INDUCTION, COVER = 16, 8, 24
+BOUNDED, INDUCTION, COVER = 10, 1, 16
 
 PEEKS = {
     "peek_rates": "dut.rates_reg",
