@@ -53,10 +53,16 @@ wire sum_here = !first && ipv4_reg && sum_beats_reg == 5'd0 && !sum_gone_reg;
 // ~m + m': the words differ in their DSCP alone.
 wire [16:0] change = 17'h0ffff - {9'd0, old_dscp, 2'd0} + {9'd0, new_dscp, 2'd0};
 
-wire [15:0] sum_word = {data[{sum_lane_reg, 4'd0} +: 8], data[{sum_lane_reg, 4'd8} +: 8]};
-wire [17:0] sum_total = {2'd0, ~sum_word} + {1'b0, change_reg};
-wire [16:0] sum_folded = {1'b0, sum_total[15:0]} + {15'd0, sum_total[17:16]};
-wire [15:0] new_sum = ~(sum_folded[15:0] + {15'd0, sum_folded[16]});
+// RFC 1624 equation 3, in ones' complement arithmetic of 16 bits
+function [15:0] updated(input [15:0] checksum, input [16:0] by);
+    reg [17:0] total;
+    reg [16:0] folded;
+    begin
+        total = {2'd0, ~checksum} + {1'b0, by};
+        folded = {1'b0, total[15:0]} + {15'd0, total[17:16]};
+        updated = ~(folded[15:0] + {15'd0, folded[16]});
+    end
+endfunction
 
 wire unused_bit = &{1'b0, l3_offset[0], sum_offset[0]};
 
@@ -71,8 +77,9 @@ always @* begin
         end
     end
     if (marks && sum_here) begin
-        marked[{sum_lane_reg, 4'd0} +: 8] = new_sum[15:8];
-        marked[{sum_lane_reg, 4'd8} +: 8] = new_sum[7:0];
+        {marked[{sum_lane_reg, 4'd0} +: 8], marked[{sum_lane_reg, 4'd8} +: 8]} = updated(
+            {data[{sum_lane_reg, 4'd0} +: 8], data[{sum_lane_reg, 4'd8} +: 8]}, change_reg
+        );
     end
 end
 

@@ -47,6 +47,9 @@ reg [KEY_W-1:0] value_reg;
 reg [KEY_W-1:0] mask_reg;
 reg [15:0] src_low_reg, src_high_reg, dst_low_reg, dst_high_reg;
 
+reg [MEMORIES-1:0] ternary_reg;
+reg [3:0] src_reg, dst_reg;
+
 wire [3:0] v = row_reg[3:0];
 wire last = row_reg == 6'd63;
 
@@ -55,24 +58,36 @@ assign write = write_reg;
 assign write_rule = rule_reg;
 assign write_row = row_reg;
 
-wire [SLOT_W-1:0] differs = ({MEMORIES{v}} ^ value_reg[SLOT_W-1:0]) & mask_reg[SLOT_W-1:0];
+assign ternary = ternary_reg;
+assign src = src_reg;
+assign dst = dst_reg;
 
-genvar m;
-generate
-    for (m = 0; m < MEMORIES; m = m + 1) begin : memory
-        assign ternary[m] = differs[m*4 +: 4] == 4'd0;
+// What the next row says, in registers: while nothing is written it costs no simulation time.
+wire turns = v == 4'd15;
+wire [3:0] next_v = start ? 4'd0 : v + 4'd1;
+wire [SLOT_W-1:0] next_value = start ? wr_value[SLOT_W-1:0] : turns ? value_reg[SLOT_W +: SLOT_W] : value_reg[SLOT_W-1:0];
+wire [SLOT_W-1:0] next_mask = start ? wr_mask[SLOT_W-1:0] : turns ? mask_reg[SLOT_W +: SLOT_W] : mask_reg[SLOT_W-1:0];
+wire [3:0] next_src_low = start ? wr_src_range[3:0] : turns ? src_low_reg[7:4] : src_low_reg[3:0];
+wire [3:0] next_src_high = start ? wr_src_range[19:16] : turns ? src_high_reg[7:4] : src_high_reg[3:0];
+wire [3:0] next_dst_low = start ? wr_dst_range[3:0] : turns ? dst_low_reg[7:4] : dst_low_reg[3:0];
+wire [3:0] next_dst_high = start ? wr_dst_range[19:16] : turns ? dst_high_reg[7:4] : dst_high_reg[3:0];
+
+integer m;
+
+always @(posedge clk) begin
+    if (start || write_reg) begin
+        for (m = 0; m < MEMORIES; m = m + 1) begin
+            ternary_reg[m] <= ((next_v ^ next_value[m*4 +: 4]) & next_mask[m*4 +: 4]) == 4'd0;
+        end
+        src_reg <= {next_v <= next_src_high, next_v < next_src_high, next_v >= next_src_low, next_v > next_src_low};
+        dst_reg <= {next_v <= next_dst_high, next_v < next_dst_high, next_v >= next_dst_low, next_v > next_dst_low};
     end
-endgenerate
-
-assign src = {v <= src_high_reg[3:0], v < src_high_reg[3:0],
-    v >= src_low_reg[3:0], v > src_low_reg[3:0]};
-assign dst = {v <= dst_high_reg[3:0], v < dst_high_reg[3:0],
-    v >= dst_low_reg[3:0], v > dst_low_reg[3:0]};
+end
 
 always @(posedge clk) begin
     if (write_reg) begin
         row_reg <= row_reg + 6'd1;
-        if (v == 4'd15) begin
+        if (turns) begin
             value_reg <= {{SLOT_W{1'b0}}, value_reg[KEY_W-1:SLOT_W]};
             mask_reg <= {{SLOT_W{1'b0}}, mask_reg[KEY_W-1:SLOT_W]};
             src_low_reg <= {4'd0, src_low_reg[15:4]};

@@ -276,12 +276,13 @@ class Bench:
 
     # Frames
 
-    def judge(self, data: bytes, bad: int = 0) -> Sent:
-        """What the model says of a frame. Of a bad one it says only how it would go on, green."""
+    def judge(self, data: bytes, bad: int = 0, **claims: int) -> Sent:
+        """What the model says of a frame. Of a bad one it says only how it would go on, green. claims: metadata in
+        place of what the parser says."""
         self.now += self.rng.randint(1, 200)
         given = PARSER.parse(data, bad).meta_fields()
         meta = given | {"timestamp": self.now, "tclass": self.rng.getrandbits(3), "queue": self.rng.getrandbits(8)}
-        meta |= {"seq": self.rng.getrandbits(16), "port": 9}
+        meta |= {"seq": self.rng.getrandbits(16), "port": 9} | claims
         asked = dict(meta) if TUNNEL else meta | {"tunnel_kind": 0}
         index = next((n for n, rule in enumerate(self.model.rules) if _matches(rule, asked)), None)
         actions = Actions(permit=self.model.default_permit) if index is None else self.model.rules[index].actions
@@ -645,6 +646,66 @@ async def a_swap_changes_rules_actions_and_counters_at_once(dut: Any) -> None:
     for of, counted in queues.items():
         for number, frames in enumerate(counted):
             assert (await bench.counter(number, of=1 - of))[0] == frames
+
+
+@slot_test()
+async def a_rule_written_right_behind_a_swap_changes_no_frame_of_the_old_set(dut: Any) -> None:
+    """Each set has one rule for all, whose queue is a number higher each time."""
+    bench = await Bench(dut, "behind").start()
+    for number in range(2):
+        await bench.write_rule(0, Rule(actions=Actions(queue=number)))
+        await bench.command(SWAP)
+    await bench.command(SWAP)
+    data, number = frame_of(bench.rng, 1), 2
+    for _ in range(500):
+        bench.source.append(bench.judge(data).axis)
+    while bench.source.pending and number < 100:
+        await bench.write("action[0]", words_of(Actions(queue=number))[0])
+        await bench.command(SWAP)
+        await bench.command(WRITE, 0)
+        number += 1
+    bench.source.clear()
+    await wait_cycles(bench.clk, 40)
+    queues = [unpack(frame.meta)["queue"] for frame in bench.sink.frames]
+    assert queues and queues == sorted(queues), f"a frame has the action of a rule that was written after it: {queues}"
+    assert set(queues) == set(range(max(queues) + 1)), f"a set judged no frame: {queues}"
+
+
+@slot_test()
+async def a_set_is_settled_when_its_last_frame_is_counted(dut: Any) -> None:
+    bench = await Bench(dut, "settled").start()
+    assert await bench.read("status") == 0b10
+    one = bench.judge(frame_of(bench.rng, 1, 8000))
+    bench.source.append(one.axis)
+    await wait_cycles(bench.clk, 30)
+    await bench.command(SWAP)
+    while bench.source.pending:
+        settled = await bench.read("status")
+        assert settled == 0b01 or not bench.source.pending, f"status {settled} while a frame of the old set comes in"
+    await wait_cycles(bench.clk, 10)
+    assert await bench.read("status") == 0b11
+    assert await bench.counter(DEFAULT, of=0) == (1, 8000) and await bench.counter(DEFAULT, of=1) == (0, 0)
+
+
+@slot_test()
+async def frames_wait_in_front_of_a_slot_whose_keys_have_no_room(dut: Any) -> None:
+    """Short frames that claim to be tunnels: two lookups in the time of one."""
+    bench = await Bench(dut, "keys").start()
+    await bench.load(all_actions())
+    sent = []
+    for _ in range(250):
+        kind = bench.rng.choice((0, 1, 1, 1))
+        claims = {"tunnel_kind": kind, "inner_l3_kind": 1, "inner_ip_dst": 0x0A000000 | bench.rng.randint(19, 22)}
+        sent.append(bench.judge(frame_of(bench.rng, bench.rng.randint(1, 21)), **claims))
+    for one in sent:
+        bench.source.append(one.axis)
+    for number, one in enumerate(sent):
+        bench.check(one, await bench.sink.recv(), exact=True, what=f"crowd {number}")
+    waited = sent[-1].axis.first_cycle - sent[0].axis.first_cycle > 4 * (len(sent) - 1)
+    assert waited == TUNNEL, f"the source waited: {waited}"
+    await bench.quiet()
+    bench.check_copies(sent)
+    await bench.check_counters()
 
 
 @slot_test()
