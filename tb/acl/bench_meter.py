@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -33,6 +33,7 @@ OLD_UNTIL = 2
 WRITE_CYCLES = 10
 MOST_BURST = 2**32 - 1
 MOST_RATE = 10**12
+KEPT_RATE = 2**40 - 1
 MOST_TIME = 2**64 - 1
 MOST_BYTES = 65535
 CAP = 1 << 65
@@ -49,6 +50,17 @@ _write = cover.cross("acl_meter.write", ["0", "1", "2", "3", "quiet"], ["same", 
 _elapsed = cover.point("acl_meter.elapsed", ["0", "below_2^32", "below_2^40", "below_2^63", "more", "back"])
 
 test = cocotb.test(timeout_time=5, timeout_unit="ms")
+
+
+class AnyRates(MeterRates):
+    """What a driver doesn't write, but could: a rate of 0 or with more bits than are kept, a peak below the other."""
+
+    def __post_init__(self) -> None:
+        """Nothing is refused."""
+
+    def kept(self) -> AnyRates:
+        """As the design takes it."""
+        return replace(self, cir=min(self.cir, KEPT_RATE), pir=min(self.pir, KEPT_RATE))
 
 
 @dataclass
@@ -182,7 +194,8 @@ class Bench:
             return
         write, self._offered = self._offered, None
         assert write is not None
-        self._coming.append((now + OLD_UNTIL, write.number, Held(Meter(write.rates), write.yellow)))
+        rates = write.rates.kept() if isinstance(write.rates, AnyRates) else write.rates
+        self._coming.append((now + OLD_UNTIL, write.number, Held(Meter(rates), write.yellow)))
         self._busy_until = now + WRITE_CYCLES
         since, number = now - self.last_ask[0], self.last_ask[1]
         _write(str(since) if since < INTERVAL else "quiet", "same" if number == write.number else "other")
@@ -395,6 +408,15 @@ async def meter_fills_and_never_wraps(dut: Any) -> None:
         await b.ask(number, 0, MOST_BYTES)
         await b.ask(number, passed, MOST_BYTES)
         assert b.due[-1].colour == G
+    # The highest bit of the highest product, and below it only what makes 562 949 bytes.
+    rates = AnyRates(877_099 << 20, 877_099 << 20, 700_000, 700_000)
+    passed = 2_567_326_851 << 32
+    assert rates.cir * passed == (2**51 + 1) << 52
+    await b.write(1, rates)
+    for time in (0, passed):
+        for size in (MOST_BYTES,) * 10 + (700_000 - 10 * MOST_BYTES,):
+            await b.ask(1, time, size)
+            assert b.due[-1].colour == G
     # What is added to the fullest bucket makes 2^65 and a little.
     for rate in (3, 1001, 10**9, MOST_RATE):
         await b.write(0, MeterRates(rate, rate, MOST_BURST, MOST_BURST))
@@ -403,6 +425,27 @@ async def meter_fills_and_never_wraps(dut: Any) -> None:
         await b.ask(0, -(-(CAP - meter.tp) // rate), MOST_BYTES)
         assert b.due[-1].colour == G
     await b.settle()
+
+
+@test
+async def meter_takes_rates_that_no_driver_writes(dut: Any) -> None:
+    """More bits than are kept count as the highest rate, 0 fills nothing, a peak below the committed rate is kept."""
+    b = await Bench(dut, "any").start()
+    full = MOST_BYTES
+    first = -(-full * PER_BYTE // KEPT_RATE)
+    for rate in (KEPT_RATE, KEPT_RATE + 1, 2**40 + 5, 2**63, 2**64 - 1):
+        for cir, pir, short in ((rate, KEPT_RATE, R), (KEPT_RATE, rate, R), (rate, rate, R)):
+            await b.write(5, AnyRates(cir, pir, full, full))
+            for time, colour in ((0, G), (first - 1, short), (first, G)):
+                assert await b.colour(5, time, full) == colour, (cir, pir, time)
+    await b.write(6, AnyRates(0, 0, 100, 200))
+    for time, size, colour in ((0, 100, G), (MOST_TIME, 101, R), (MOST_TIME, 100, Y), (MOST_TIME, 1, R)):
+        assert await b.colour(6, time, size) == colour
+    await b.write(6, AnyRates(8 * 10**9, 1, 100, 100))
+    for time, size, colour in ((0, 100, G), (100, 1, R), (8 * 10**9, 1, G), (8 * 10**9, 1, R)):
+        assert await b.colour(6, time, size) == colour
+    await b.write(6, AnyRates(KEPT_RATE, KEPT_RATE, 0, 0))
+    assert await b.colour(6, MOST_TIME, 1) == R
 
 
 @test
@@ -483,17 +526,17 @@ async def meter_is_judged_whole_while_it_is_rewritten(dut: Any) -> None:
 
 @test
 async def meter_forgets_all_at_a_reset(dut: Any) -> None:
-    """A reset in each cycle of a write and an ask: no answer comes, every meter is red."""
+    """A reset in each cycle of a write and an ask, however far apart these are: every meter is red, no answer comes."""
     b = await Bench(dut, "restart").start()
-    for delay in range(14):
-        await b.write(3, MeterRates(1, 1, 1000, 1000, 5))
-        await b.ask(3, 7, 10)
-        b.offer(2, MeterRates(1, 1, 1000, 1000, 5))
-        for _ in range(delay):
-            await b.step()
-        await b.start(1)
-        for number in (2, 3):
-            assert await b.colour(number, 7, 1) == R
+    for apart in range(4):
+        for delay in range(14):
+            await b.write(3, MeterRates(1, 1, 1000, 1000, 5))
+            b.offer(2, MeterRates(1, 1, 1000, 1000, 5))
+            for index in range(delay):
+                await b.step((3, 7, 10) if index == apart else None)
+            await b.start(1)
+            for number in (2, 3):
+                assert await b.colour(number, 7, 1) == R
 
 
 @dataclass
