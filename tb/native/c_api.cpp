@@ -215,11 +215,11 @@ void nicloop_step_disposition(Harness* harness, int32_t path, uint32_t seq, uint
     harness->path(path).disposition(harness->cycle(), seq, code, queue);
 }
 
-int32_t nicloop_step_end(Harness* harness, int32_t reset) {
+int32_t nicloop_step_end(Harness* harness, int32_t reset, int32_t idle) {
     if (reset) {
         harness->reset_cycle();
     } else {
-        harness->end_cycle();
+        harness->end_cycle(idle != 0);
     }
     return harness->done();
 }

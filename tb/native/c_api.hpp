@@ -70,7 +70,8 @@ NICLOOP_API uint32_t nicloop_step_sink(nicloop::Harness* harness, int32_t sink, 
                                        const uint32_t* meta);
 NICLOOP_API void nicloop_step_entry(nicloop::Harness* harness, int32_t path, uint32_t seq);
 NICLOOP_API void nicloop_step_disposition(nicloop::Harness* harness, int32_t path, uint32_t seq, uint32_t code, uint32_t queue);
-NICLOOP_API int32_t nicloop_step_end(nicloop::Harness* harness, int32_t reset);
+// idle: the device is, behind the edge.
+NICLOOP_API int32_t nicloop_step_end(nicloop::Harness* harness, int32_t reset, int32_t idle);
 
 // n numbers of the generator of (seed, stream); n decisions of a blind pause generator.
 NICLOOP_API void nicloop_random(uint64_t seed, uint64_t stream, int64_t n, uint64_t* numbers);

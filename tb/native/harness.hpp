@@ -134,7 +134,7 @@ public:
     bool fired() const { return fired_; }
 
     // idle: whether the device is, behind the edge.
-    void end_cycle(bool idle = true);
+    void end_cycle(bool idle);
     void reset_cycle();
 
     // Everything that was pushed is accounted for, and no stream is in a frame.

@@ -190,7 +190,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "column": (c_void_p, (c_void_p, c_int32, c_int32, c_int32, POINTER(c_int64))),
     "step_source": (c_uint64, (c_void_p, c_int32, c_int32, c_void_p, c_void_p)),
     "step_sink": (c_uint32, (c_void_p, c_int32, c_int32, c_uint64, c_void_p, c_void_p)),
-    "step_end": (c_int32, (c_void_p, c_int32)),
+    "step_end": (c_int32, (c_void_p, c_int32, c_int32)),
 }
 
 

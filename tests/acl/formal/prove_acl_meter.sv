@@ -150,6 +150,11 @@ module prove_acl_meter (
     wire [63:0] time_ours = pick ? peek_time_1 : peek_time_0;
     wire write_ours = peek_write_meter == pick;
     wire no_rates_yet = peek_wait && write_ours;
+    // A write of this meter whose levels aren't there yet, its asks behind that; its newest ask, and those before
+    wire levels_later = peek_write != 6'd0 && write_ours;
+    wire [6:1] behind = ours_reg[6:1] & (peek_write - 6'd1);
+    wire [6:1] newest = {3'd0, ours_reg[3:1]};
+    wire [6:1] older = ours_reg[6:1] & ~newest;
     wire cleared = !peek_clear || peek_clear_meter && !pick;
 
     always @* if (begun_reg) begin
@@ -161,6 +166,7 @@ module prove_acl_meter (
         if (peek_clear) assert (!seen_asked_reg && !level_asked_reg && age_reg == 7'd0 && !taken_reg &&
             seen_word_reg == 151'd0 && seen_time_reg == 64'd0 && clearing_reg == peek_clear_meter);
         else assert (clearing_reg == 2'd2);
+        assert ((peek_write & age_reg[6:1]) == 6'd0 && (peek_write & age_reg[7:2]) == 6'd0);
         if (peek_wait) assert (writing_reg <= 4'd2);
         if (peek_wait && writing_reg == 4'd2) assert (age_reg[2]);
         if (peek_wait && writing_reg == 4'd1) assert (age_reg[2:1] != 2'b00);
@@ -178,6 +184,15 @@ module prove_acl_meter (
             else if (!taken_reg) assert (peek_word == seen_word_reg);
             else assert (rates_ours == seen_word_reg);
             assert (level_ours == (level_asked_reg ? level_reg : FULL));
+            if (levels_later) assert (seen_asked_reg == (behind != 6'd0));
+            else if (peek_wait && write_ours && !taken_reg) assert (!seen_asked_reg);
+            else if (seen_asked_reg) assert (level_asked_reg || ours_reg[6:1] != 6'd0);
+            else assert (!level_asked_reg && ours_reg[6:1] == 6'd0);
+            if (newest != 6'd0) begin
+                if (levels_later && peek_write > newest) assert (ask_asked_reg == ((older & behind) != 6'd0));
+                else if (ask_asked_reg) assert (level_asked_reg || older != 6'd0);
+                else assert (!level_asked_reg && older == 6'd0);
+            end
             if (peek_wait && write_ours && !taken_reg) assert (seen_time_reg == 64'd0);
             else if (ours_reg[1]) assert (seen_time_reg == (peek_time > time_ours ? peek_time : time_ours) &&
                 peek_before_time == time_ours);
