@@ -28,7 +28,7 @@ from tests.acl.test_batch import columns_of
 
 PORT = 1
 ROWS = st.lists(
-    st.tuples(FIELDS, st.sampled_from([60, 100, 1500]), st.sampled_from([0, 0x102, 1 | 16 << 1]), st.integers(0, 2000)),
+    st.tuples(FIELDS, st.sampled_from([60, 100, 1500]), st.sampled_from([0, 0x302, 1 | 16 << 1]), st.integers(0, 2000)),
     min_size=1,
     max_size=12,
 )
