@@ -162,7 +162,8 @@ def test_frames_are_marked_together_as_they_are_alone(rows: list[Any]) -> None:
 
 TIMES = st.lists(
     st.tuples(
-        st.integers(0, 30), st.integers(0, 20), st.integers(1, 40), st.sampled_from([1, 1, 2]),
+        st.sampled_from([0, 0, 0, 1, 4, 30]), st.integers(0, 20), st.sampled_from([1, 2, 3, 4, 5, 12, 40]),
+        st.sampled_from([1, 1, 2]),
         st.booleans(), st.booleans(), st.integers(0, 20),
     ),
     max_size=25,
