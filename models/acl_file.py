@@ -6,6 +6,7 @@ Whatever is wrong is an ``AclFileError`` of one line: file, line or rule, key, w
 from __future__ import annotations
 
 import ipaddress
+import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +16,14 @@ from typing import Any
 from models.acl import ACTION_WIDTHS, WIDTHS, Actions, Masked, Range, Rule, RuleSet
 from models.acl_meter import MeterRates
 
-__all__ = ["AclFileError", "parse_classbench", "parse_toml", "read_rules"]
+__all__ = [
+    "AclFileError",
+    "parse_classbench",
+    "parse_toml",
+    "read_rules",
+    "rule_set_of_tables",
+    "rule_set_to_toml",
+]
 
 
 class AclFileError(Exception):
@@ -28,10 +36,11 @@ def read_rules(path: str | Path) -> RuleSet:
     name = str(path)
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise AclFileError(f"{name}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise AclFileError(f"{name}: byte {error.start} is no UTF-8; accepted: text, TOML or ClassBench") from error
+    except (OSError, ValueError) as error:
+        # A name with a zero byte is a ValueError.
+        raise AclFileError(f"{_one_line(name)}: {getattr(error, 'strerror', None) or error}") from error
     if name.lower().endswith(".toml"):
         return parse_toml(text, name)
     return parse_classbench(text, name)
@@ -153,6 +162,11 @@ def parse_toml(text: str, name: str) -> RuleSet:
     return _TomlFile(text, name).rule_set(tables)
 
 
+def rule_set_of_tables(tables: Mapping[str, Any], name: str) -> RuleSet:
+    """As ``parse_toml``, from the tables that tomllib makes of such a text."""
+    return _TomlFile("", name).rule_set(tables)
+
+
 class _TomlFile:
     """A file's text, for the lines of what is wrong in it."""
 
@@ -226,6 +240,10 @@ def _shown(value: object) -> str:
     """A value as it stands in a message, not too long and in one line."""
     text = {True: "true", False: "false"}[value] if isinstance(value, bool) else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _one_line(name: str) -> str:
+    return name if name.isprintable() else repr(name)
 
 
 def _known(table: Mapping[str, Any], accepted: Iterable[str]) -> None:
@@ -415,3 +433,56 @@ def _meter(table: dict[str, Any]) -> MeterRates:
     except ValueError as error:
         key, _, text = str(error).partition(": ")
         raise _Wrong(key, text) from error
+
+
+# Writing TOML
+
+
+def rule_set_to_toml(rule_set: RuleSet, table: str = "") -> str:
+    """Text that ``parse_toml`` reads back to an equal set. ``table``: the dotted name of the table that shall hold
+    it, so that it can stand inside another file. ValueError: a rule that no file may hold (docs/acl.md, Actions)."""
+    prefix = f"{table}." if table else ""
+    lines = [f"[{table}]"] if table else []
+    lines.append(f"default = {_toml_value('permit' if rule_set.default_permit else 'deny')}")
+    for rates in rule_set.meters:
+        given = {key: getattr(rates, key) for key in _METER}
+        lines += _toml_table(f"{prefix}meter", {key: value for key, value in given.items() if value is not None})
+    for index, rule in enumerate(rule_set.rules):
+        written = _rule_table(rule)
+        try:
+            same = _rule(written, len(rule_set.meters)) == rule
+        except _Wrong as wrong:
+            raise ValueError(f"rule {index}: {wrong}") from wrong
+        if not same:
+            raise ValueError(f"rule {index}: an address of length 0, which asks for ip alone")
+        lines += _toml_table(f"{prefix}rule", written)
+    return "\n".join([*lines, ""])
+
+
+def _toml_table(head: str, table: Mapping[str, Any]) -> list[str]:
+    return ["", f"[[{head}]]", *(f"{key} = {_toml_value(value)}" for key, value in table.items())]
+
+
+def _toml_value(value: bool | int | str) -> str:
+    # JSON escapes what a basic string of TOML must not hold as it is, in the same way.
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _rule_table(rule: Rule) -> dict[str, Any]:
+    """A rule as its table in a file, without what has its default."""
+    table: dict[str, Any] = {"name": rule.name} if rule.name else {}
+    for key in (*_CONDITIONS, "src", "dst"):
+        value = getattr(rule, key)
+        if isinstance(value, Range):
+            table[key] = f"{value.first}-{value.last}"
+        elif isinstance(value, Masked) and key in ("src", "dst"):
+            kind = ipaddress.IPv4Address if rule.ip == 4 else ipaddress.IPv6Address
+            table[key] = f"{kind(value.value)}/{kind(value.mask)}"
+        elif isinstance(value, Masked):
+            table[key] = f"{value.value:#x}/{value.mask:#x}"
+        elif value is not None and (key != "inner" or value):
+            table[key] = value
+    if not rule.actions.permit:
+        table["action"] = "deny"
+    numbers = {key: getattr(rule.actions, key) for key in ACTION_WIDTHS}
+    return table | {key: number for key, number in numbers.items() if number is not None}

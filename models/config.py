@@ -7,9 +7,13 @@
     [port.0.parser]
     drop_rx = ["too_deep", "l3_truncated"]
 
+    [port.0.acl]
+    rx = "rules.toml"
+
 A key that is left out has the reset value of its register. ``KEYS`` is the whole list of what a port takes itself,
-``SECTIONS`` has such a list for each block of it; errors, ``to_toml`` and docs/config.md follow them. Every error is a
-``ConfigError`` that names the file, the key by its dotted path and the values that are accepted there.
+``SECTIONS`` has such a list for each block of it; errors, ``to_toml`` and docs/config.md follow them. What the ACL
+takes are no registers but rules: those of a file beside this one, or tables here. Every error is a ``ConfigError`` that
+names the file, the key by its dotted path and the values that are accepted there.
 """
 
 from __future__ import annotations
@@ -22,9 +26,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from models.acl import RuleSet
+from models.acl_file import AclFileError, read_rules, rule_set_of_tables, rule_set_to_toml
 from models.meta import Code
 
 __all__ = [
+    "ACL_SIDES",
     "KEYS",
     "MAX_FRAME",
     "MIN_FRAME",
@@ -203,20 +210,32 @@ Section = ParserConfig
 SECTIONS: dict[str, tuple[type[Section], tuple[Key, ...]]] = {"parser": (ParserConfig, _PARSER_KEYS)}
 """Tables inside a port's section, one a block: what they become, and their keys."""
 
+ACL_SIDES = ("rx", "tx")
+"""Keys of a port's table ``acl``: a rule set each, ``acl_rx`` and ``acl_tx`` of its ``PortConfig``."""
+
+_RULES = 'the name of a rule file, or tables as in one: default = "permit", [[rule]], [[meter]]'
+
 
 @dataclass(frozen=True)
 class PortConfig:
-    """One port. The defaults are the registers' reset values. ConfigError: a value that is not accepted."""
+    """One port. The defaults are the registers' reset values. ``acl_rx``, ``acl_tx``: the rules that are loaded into
+    the slots of these names, None: none. ConfigError: a value that is not accepted."""
 
     rx_enable: bool = True
     tx_enable: bool = True
     max_frame: int = MAX_FRAME
     time_increment_ns: float = 4.0
     parser: ParserConfig = field(default_factory=ParserConfig)
+    acl_rx: RuleSet | None = None
+    acl_tx: RuleSet | None = None
 
     def __post_init__(self) -> None:
         for key in KEYS:
             key.check(getattr(self, key.name), key.name)
+        for side in ACL_SIDES:
+            rules = getattr(self, f"acl_{side}")
+            if rules is not None and not isinstance(rules, RuleSet):
+                raise ConfigError(f"{_show(rules)} is {_kind(rules)}", key=f"acl.{side}", accepted="a RuleSet")
         object.__setattr__(self, "time_increment_ns", self.time_increment / 2**_FRACTION_BITS)
 
     @property
@@ -260,18 +279,19 @@ class NicConfig:
         except OSError as error:
             raise ConfigError(f"can't be read: {error.strerror or error}", file=file) from error
         try:
-            return cls.parse(raw)
+            return cls.parse(raw, Path(path).parent)
         except ConfigError as error:
             raise error.within(file) from error.__cause__
 
     @classmethod
-    def parse(cls, raw: bytes | str) -> NicConfig:
-        """As ``load``, from the text of such a file."""
-        return cls.from_dict(_toml(raw))
+    def parse(cls, raw: bytes | str, folder: Path | None = None) -> NicConfig:
+        """As ``load``, from the text of such a file. ``folder``: where the rule files are that it names; None: it may
+        name none."""
+        return cls.from_dict(_toml(raw), folder)
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> NicConfig:
-        """As ``load``, from what tomllib makes of such a file."""
+    def from_dict(cls, values: dict[str, Any], folder: Path | None = None) -> NicConfig:
+        """As ``parse``, from what tomllib makes of such a file."""
         ports = [PortConfig()] * PORTS
         names = {str(number): number for number in range(PORTS)}
         for section, content in values.items():
@@ -281,10 +301,10 @@ class NicConfig:
                 path = f"port.{name}"
                 if name not in names:
                     raise ConfigError("no such port", key=path, accepted=", ".join(f"port.{n}" for n in names))
-                ports[names[name]] = _port(_table(keys, path), path)
+                ports[names[name]] = _port(_table(keys, path), path, folder)
         return cls(tuple(ports))
 
-    def with_port(self, port: int = 0, **values: bool | int | float | Section) -> NicConfig:
+    def with_port(self, port: int = 0, **values: bool | int | float | Section | RuleSet | None) -> NicConfig:
         """The same with other values at one port. ConfigError: a value that is not accepted, or no such key or port."""
         if not 0 <= port < PORTS:
             raise ConfigError("no such port", key=f"port.{port}", accepted=f"0 to {PORTS - 1}")
@@ -292,13 +312,15 @@ class NicConfig:
         for name, value in values.items():
             if name in SECTIONS and not isinstance(value, SECTIONS[name][0]):
                 raise ConfigError(f"{_show(value)} is {_kind(value)}", key=f"port.{port}.{name}", accepted="a table")
-        known = {name: value for name, value in values.items() if name not in SECTIONS}
-        _check_keys(known, f"port.{port}", KEYS, SECTIONS)
+        rules = tuple(f"acl_{side}" for side in ACL_SIDES)
+        known = {name: value for name, value in values.items() if name not in (*SECTIONS, *rules)}
+        _check_keys(known, f"port.{port}", KEYS, (*SECTIONS, *rules))
         ports[port] = replace(ports[port], **values)  # type: ignore[arg-type]
         return NicConfig(tuple(ports))
 
     def to_toml(self) -> str:
-        """Text of a file that ``load`` reads back to an equal configuration; every key is written."""
+        """Text that ``parse`` reads back to an equal configuration; every key is written, and rules as tables.
+        ValueError: rules that no file may hold (``rule_set_to_toml``)."""
         lines: list[str] = []
         for number, port in enumerate(self.ports):
             tables = [(f"port.{number}", port, KEYS)]
@@ -307,19 +329,47 @@ class NicConfig:
                 lines.append(f"[{path}]")
                 lines += [f"{key.name} = {_toml_value(getattr(section, key.name))}" for key in keys]
                 lines.append("")
+            for side in ACL_SIDES:
+                rules = getattr(port, f"acl_{side}")
+                if rules is not None:
+                    lines.append(rule_set_to_toml(rules, f"port.{number}.acl.{side}"))
         return "\n".join(lines)
 
 
-def _port(values: dict[str, Any], path: str) -> PortConfig:
+def _port(values: dict[str, Any], path: str, folder: Path | None) -> PortConfig:
     tables: dict[str, Any] = {}
     for name, (section, keys) in SECTIONS.items():
         if name in values:
             table = _table(values[name], f"{path}.{name}")
             _check_keys(table, f"{path}.{name}", keys)
             tables[name] = section(**table)
-    plain = {name: value for name, value in values.items() if name not in SECTIONS}
-    _check_keys(plain, path, KEYS, SECTIONS)
+    for side, content in _table(values.get("acl", {}), f"{path}.acl").items():
+        if side not in ACL_SIDES:
+            raise ConfigError("no such key", key=f"{path}.acl.{side}", accepted=", ".join(ACL_SIDES))
+        tables[f"acl_{side}"] = _rule_set(content, f"{path}.acl.{side}", folder)
+    sections = (*SECTIONS, "acl")
+    plain = {name: value for name, value in values.items() if name not in sections}
+    _check_keys(plain, path, KEYS, sections)
     return PortConfig(**plain, **tables)
+
+
+def _rule_set(content: object, path: str, folder: Path | None) -> RuleSet:
+    """Rules by the name of their file, or as they stand in the configuration."""
+    if not isinstance(content, (str, dict)):
+        raise ConfigError(f"{_show(content)} is {_kind(content)}", key=path, accepted=_RULES)
+    if isinstance(content, str) and folder is None:
+        raise ConfigError(
+            f"{_show(content)} is a file, and a text that isn't a file itself has none beside it",
+            key=path,
+            accepted="tables as in a rule file",
+        )
+    try:
+        if isinstance(content, dict):
+            return rule_set_of_tables(content, "rules")
+        assert folder is not None
+        return read_rules(folder / content)
+    except AclFileError as error:
+        raise ConfigError(str(error), key=path) from error
 
 
 def _check_keys(values: Mapping[str, Any], path: str, keys: tuple[Key, ...], sections: Iterable[str] = ()) -> None:

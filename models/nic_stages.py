@@ -1,9 +1,10 @@
 """What stands in a pipeline between `nic_ingress` and the buffer: one object a stage, and the time that each takes.
 
 A pipeline is a row of stages. A stage takes all frames of one direction at once and says what it makes of them
-(``Passage``): the mark beside their last beat, the metadata that it writes, what its registers count, and when the
-frames leave it. `Registers` are the slots without a block; `ParserStage` is the parser in its slot. A further block
-brings one more class with the same ``take``, and its place in ``models.nic.direction_of``.
+(``Passage``): the mark beside their last beat, the metadata that it writes, what its registers count, which bytes it
+changes, and when the frames leave it. It is told what the stages before it made of them (``Arrival``). `Registers` are
+the slots without a block; `ParserStage` is the parser in its slot, `AclStage` (models/acl_stage.py) the ACL. A further
+block brings one more class with the same ``take``, and its place in ``models.nic_pipeline.direction_of``.
 
 **Time.** A stage that cuts through sends a frame's first beat ``latency`` cycles after it came, or right behind the
 frame before; a beat follows each cycle or as it comes in; the last leaves at least ``tail`` cycles after it came:
@@ -13,7 +14,8 @@ frame before; a beat follows each cycle or as it comes in; the last leaves at le
 
 A register has latency and tail 1. Of a frame whose beats came with gaps nobody outside knows where the gaps were. At
 best all of them came behind what the latency depends on, at worst right behind the first beat. So ``Flow`` carries the
-earliest and the latest cycle: what is exact stays exact, and the rest lies between.
+earliest and the latest cycle: what is exact stays exact, and the rest lies between. A stage whose queues may have been
+full stalls those before it; frames that may have met that are named (``Flow.stalled``) and have only an earliest cycle.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from models.frames import Batch, Int64
 from models.parser import PARSER_FIELDS, TUNNEL_FIELDS, ParserModel
 from models.parser_batch import parse_batch
 
-__all__ = ["Flow", "ParserStage", "Passage", "Registers", "Stage", "follow", "pick"]
+__all__ = ["Arrival", "Flow", "ParserStage", "Passage", "Registers", "Stage", "begin", "follow", "pick"]
 
 UInt16 = NDArray[np.uint16]
 Bool = NDArray[np.bool_]
@@ -62,11 +64,12 @@ def follow(ready: Int64, spent: Int64, epoch: Int64) -> Int64:
 class Flow:
     """Frames of one direction where they pass one place, in order. int64[n] each.
 
-    first   cycle in which the first beat passes, at the earliest
-    last    cycle in which the last beat passes, at the earliest
-    latest  cycle in which the last beat passes, at the latest
-    beats   beats of the frame
-    epoch   number of resets before it
+    first    cycle in which the first beat passes, at the earliest
+    last     cycle in which the last beat passes, at the earliest
+    latest   cycle in which the last beat passes, at the latest; the same array as ``last`` where all are exact
+    beats    beats of the frame
+    epoch    number of resets before it
+    stalled  bool[n]: the frame may have met a full queue, so that it may pass later than ``latest``; None: none has
     """
 
     first: Int64
@@ -74,6 +77,26 @@ class Flow:
     latest: Int64
     beats: Int64
     epoch: Int64
+    stalled: Bool | None = None
+
+    @property
+    def exact(self) -> bool:
+        """All beats came one a cycle, and nothing lies between the earliest and the latest cycle."""
+        return self.latest is self.last
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """n frames of one direction as they come to a stage, in order.
+
+    frames  their bytes as they came in
+    user    uint16[n]  tuser beside the last beat
+    fields  by name: metadata that was written before, n entries each (as models.meta.pack_words); a missing one is 0
+    """
+
+    frames: Batch
+    user: UInt16
+    fields: Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -97,13 +120,19 @@ class Passage:
         """When the frames ``index`` of the n leave; ``flow``: when they come."""
         beats, latency = flow.beats, pick(self.latency, index)
         last = follow(np.maximum(flow.first + latency + beats - 1, flow.last + self.tail), beats, flow.epoch)
-        latest = follow(flow.latest + np.maximum(latency, self.tail), beats, flow.epoch)
-        first = flow.first + latency
-        behind = last[:-1] + 1
-        if flow.epoch.any():
-            behind = np.where(flow.epoch[1:] == flow.epoch[:-1], behind, 0)
-        np.maximum(first[1:], behind, out=first[1:])
-        return Flow(first, last, latest, beats, flow.epoch)
+        latest = last if flow.exact else follow(flow.latest + np.maximum(latency, self.tail), beats, flow.epoch)
+        return replace(flow, first=begin(flow.first + latency, last, flow.epoch), last=last, latest=latest)
+
+
+def begin(ready: Int64, last: Int64, epoch: Int64) -> Int64:
+    """Cycle of each frame's first beat that is ready in cycle ``ready[k]`` and comes behind the last beat of the frame
+    before it."""
+    behind = last[:-1] + 1
+    if epoch.any():
+        behind = np.where(epoch[1:] == epoch[:-1], behind, 0)
+    first = ready.copy()
+    np.maximum(first[1:], behind, out=first[1:])
+    return first
 
 
 class Stage(Protocol):
@@ -114,9 +143,8 @@ class Stage(Protocol):
         """Names of the registers that count frames."""
         ...
 
-    def take(self, frames: Batch, user: UInt16, written: Mapping[str, int]) -> Passage:
-        """What becomes of these frames, of one direction, in order; ``user``: tuser beside their last beat in;
-        ``written``: registers of the port by name, those that were written."""
+    def take(self, come: Arrival, written: Mapping[str, int]) -> Passage:
+        """What becomes of these frames; ``written``: registers of the port by name, those that were written."""
         ...
 
 
@@ -127,8 +155,8 @@ class Registers:
     count: int
     counters: tuple[str, ...] = ()
 
-    def take(self, frames: Batch, user: UInt16, written: Mapping[str, int]) -> Passage:
-        return Passage(user, np.full(len(frames), self.count, np.int64), self.count)
+    def take(self, come: Arrival, written: Mapping[str, int]) -> Passage:
+        return Passage(come.user, np.full(len(come.frames), self.count, np.int64), self.count)
 
 
 @dataclass(frozen=True)
@@ -146,7 +174,8 @@ class ParserStage:
     def counters(self) -> tuple[str, ...]:
         return (f"{self.name}.frames", *(f"{self.name}.{code}" for code in PARSER_CODES))
 
-    def take(self, frames: Batch, user: UInt16, written: Mapping[str, int]) -> Passage:
+    def take(self, come: Arrival, written: Mapping[str, int]) -> Passage:
+        frames, user = come.frames, come.user
         came_bad = (user & 1) != 0
         marked = replace(frames, bad=np.where(came_bad, user & 0xFF, 0).astype(np.uint8))
         drop = written.get(f"{self.name}.drop", 0)

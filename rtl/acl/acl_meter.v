@@ -9,8 +9,8 @@
 // and nothing wraps. A time before that gives nothing, and takes nothing back.
 //
 // Write: `wr_valid` and `wr_ready`. The meter gets these rates (a rate above 2^40 - 1 counts as that), full buckets, and
-// time 0. An ask sees the whole old or the whole new meter: the new one, if it comes 3 cycles after the cycle in which
-// the write is taken, or later. The next write is taken 10 cycles later at most. After reset every meter is red for all
+// time 0. An ask sees the whole old or the whole new meter: the new one, if it comes 2 cycles after that in which the
+// write is taken, or later. The next write is taken 10 cycles later at most. After reset every meter is red for all
 // (rates and bursts are 0); `ready` and the first `wr_ready` come once the memories say so, METERS cycles later. Nothing
 // may be asked before.
 //
@@ -76,7 +76,7 @@ wire [31:0] cbs, pbs;
 wire [6:0] yellow;
 wire peak_enough, committed_enough;
 
-wire write_time, write_rates, write_level, fresh;
+wire write_rates, write_level, fresh;
 wire [METER_W-1:0] write_meter;
 wire [RATES_W-1:0] write_word;
 
@@ -89,13 +89,13 @@ acl_meter_write #(.METERS(METERS), .RATES_W(RATES_W)) writer (
     .clk(clk), .rst(rst), .ready(ready), .hold(ask_valid || stage_reg[1]),
     .wr_valid(wr_valid), .wr_ready(wr_ready), .wr_meter(wr_meter), .wr_cir(wr_cir), .wr_pir(wr_pir),
     .wr_cbs(wr_cbs), .wr_pbs(wr_pbs), .wr_yellow(wr_yellow),
-    .write_time(write_time), .write_rates(write_rates), .write_level(write_level), .write_meter(write_meter),
-    .write_word(write_word), .ask_meter(meter_reg), .fresh(fresh)
+    .write_rates(write_rates), .write_level(write_level), .write_meter(write_meter), .write_word(write_word),
+    .ask_meter(meter_reg), .fresh(fresh)
 );
 
 acl_meter_time #(.METERS(METERS)) times (
     .clk(clk), .ask_valid(ask_valid), .ask_meter(ask_meter), .ask_time(ask_time), .stage_1(stage_reg[1]),
-    .elapsed(elapsed), .zero(write_time), .zero_meter(write_meter)
+    .elapsed(elapsed), .zero(write_rates), .zero_meter(write_meter)
 );
 
 acl_meter_bucket #(.METERS(METERS)) peak (

@@ -1,12 +1,12 @@
 // Writes of acl_meter: takes one, and gives each memory its part when that can't be seen by half.
 //
-// The write goes the way of an ask: in its cycle 0 the time is written, in cycle 1 rates and bursts, in cycle 6 the
-// levels of the buckets. So an ask before it reads the old of each, and an ask behind it the new, but for the levels: an
-// ask that is 1 to 3 cycles behind reads them too early (in its cycle 3), and `fresh` says that they are full. Cycle 0 is
-// one in which `hold` is 0: no ask is in its cycle 0 or 1, whose place in the pipeline, or write of its time, is needed.
-// Asks are four cycles apart, so that is 2 cycles away at most.
+// In its cycle 0 the time, the rates and the bursts are written, in cycle 6 the levels of the buckets, as an ask does. So
+// an ask before it reads the old of each, and an ask behind it the new, but for the levels: an ask that is 1 to 3 cycles
+// behind reads them too early (in its cycle 3), and `fresh` says that they are full. Cycle 0 is one in which `hold` is 0:
+// no ask is in its cycle 0 or 1, in which it reads what is written here. Asks are four cycles apart, so that is 2 cycles
+// away at most.
 //
-// After reset the memories are cleared in the same three ways at once, a meter a cycle; `ready` comes after that.
+// After reset the memories are cleared in the same two ways at once, a meter a cycle; `ready` comes after that.
 // `write_word`: {yellow, cbs, pbs, cir, pir}.
 
 `resetall
@@ -32,7 +32,6 @@ module acl_meter_write #(
     input  wire [31:0]        wr_pbs,
     input  wire [6:0]         wr_yellow,
 
-    output wire               write_time,
     output wire               write_rates,
     output wire               write_level,
     output wire [METER_W-1:0] write_meter,
@@ -58,8 +57,7 @@ wire [39:0] pir = |wr_pir[63:40] ? {40{1'b1}} : wr_pir[39:0];
 
 assign ready = !clear_reg && !rst;
 assign wr_ready = free_reg && !rst;
-assign write_time = clear_reg || go;
-assign write_rates = clear_reg || stage_reg[1];
+assign write_rates = clear_reg || go;
 assign write_level = clear_reg || stage_reg[6];
 assign write_meter = clear_reg ? clear_meter_reg : meter_reg;
 assign write_word = clear_reg ? {RATES_W{1'b0}} : word_reg;

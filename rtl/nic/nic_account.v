@@ -1,8 +1,8 @@
 // The account of one direction: takes the dispositions of all its blocks and counts them by code, one a cycle.
 //
-//     source 0 -> FIFO 64 -+
-//     source 1 -> FIFO 64 -+-> merged disposition -> table of 128 counters of 64 bits
-//     ...                  |
+//     source 0 -> FIFO -+
+//     source 1 -> FIFO -+-> merged disposition -> table of 128 counters of 64 bits
+//     ...               |
 //
 // Latency: `m_disp_valid` 2 cycles after `s_disp_valid` where nothing waits; the counter holds it 1 cycle later.
 // Throughput: one disposition a cycle. After reset the table is cleared, 128 cycles in which the FIFOs take in and
@@ -10,31 +10,36 @@
 //
 // Order: a FIFO that is half full goes first, then the lowest source.
 //
-// Why 64 are enough. Each frame that enters ends once. Write F for the frames that the buffer of the direction holds
-// at most (256), P for those between the ingress and that buffer, and Q for those behind it.
-//  - A frame enters every 4 cycles at most (nic_ingress), and the buffer gives one beat a cycle. So in any W cycles at
-//    most W/4 + P + 1 frames end in front of the buffer or in it, and at most W behind it.
-//  - In all at most F + P + Q + W/4 + 1 end in W cycles, and W of them are counted. So the FIFOs together never hold
-//    more than S = (F + P + Q)/4 + P + 1: at W = F + P + Q the first bound gives that; after that the second one falls.
-//  - The largest P is that of tx, where a stalled tx_sched lets frames of one beat gather, two in each of the five
-//    registers before it: P = 10. Q: two in each of the three stages behind rx_buffer, and one in its output: 7. So
-//    S < 80.
-//  - A FIFO that holds 32 or more is served in each cycle, and does not grow, unless a second one holds as many.
-//    With three at 32, S would be 96; with two, each stays at or below S - 32 < 48. So none gets to 64.
+// FIFOs hold 64; those of the sources in DEEP, which may report an end in each cycle of a long row, hold 512: the two
+// buffers and the two exits, through which frames of one beat may run that had gathered while an output stood still.
+//
+// Why 512 are enough. Each frame that enters ends once. Write N for the frames of one direction in the port at most, P
+// for those of them between the ingress and its buffer. A frame enters every 4 cycles at most (nic_ingress), so in any W
+// cycles at most N + W/4 + 1 end, and W of them are counted.
+//  - Receive: nothing stalls in front of rx_buffer, so at most W/4 + P + 1 end there, and at most one a cycle at each of
+//    the two exits: 2 W. Beyond W cycles with 2 W + P = N the first bound is the smaller one, so together the FIFOs never
+//    hold more than S = N - 3/8 (N - P) + 1. N: 256 in rx_buffer, 256 redirected ones in tx_sched, P, and two in each
+//    of the registers behind the buffers (9): below P + 532. P: the parser and what acl_rx looks up, below 80. S < 415.
+//  - Transmit: acl_tx gathers up to 256 frames while tx_sched stands; then at most one a cycle ends in tx_sched, and one
+//    a cycle of those that it held at one exit or the other. 2 W against N + W/4 + 1: S = 4/7 (N + 1). N: 256 + 256, two
+//    in each of the registers (18), and what is in the parser: below 560. S < 321.
+//  - A FIFO of 64 stands for a source in front of the buffer and before the deep ones in order. It is served first when
+//    it holds 32, unless another one does; only one deep FIFO can be half full, since S < 512.
 //  - During the 128 cycles of the clearing at most 33 frames have entered, and so ended.
 // Should a larger buffer or a block that ends more frames than came in break that, `lost` says so.
 //
 // Reading the table: `table_ack` 1 cycle after `table_req`. Word 0 of a counter latches its word 1, which is what word 1
 // of that counter gives until word 0 of any counter is read again; word 1 of another counter gives its present value.
 //
-// Parameters: SOURCES, 1 or more; source i is slice i of the packed inputs.
+// Parameters: SOURCES, 1 or more; source i is slice i of the packed inputs. DEEP: bit i, its FIFO holds 512.
 
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
 
 module nic_account #(
-    parameter SOURCES = 2
+    parameter SOURCES = 2,
+    parameter [SOURCES-1:0] DEEP = {SOURCES{1'b0}}
 ) (
     input  wire                  clk,
     input  wire                  rst,
@@ -75,7 +80,9 @@ genvar g;
 
 generate
     for (g = 0; g < SOURCES; g = g + 1) begin : source
-        nic_disp_fifo fifo_inst (
+        nic_disp_fifo #(
+            .DEPTH(DEEP[g] ? 512 : 64)
+        ) fifo_inst (
             .clk(clk),
             .rst(rst),
             .push(s_disp_valid[g]),

@@ -5,7 +5,7 @@
 // A frame that came in bad is dropped with the reason that it carries. With DROP_FULL (receive) `s_axis_tready` is always 1
 // after reset, and a frame that finds no room is dropped whole as `rx_buffer_full`. Without it (transmit) the source waits,
 // and only a frame longer than the whole buffer is dropped, as `oversize`. Bad goes before both. What it drops, it reports
-// once, in the cycle after the last beat.
+// once, in the cycle after the last beat, with the direction in which it came in.
 //
 // Parameters: BEATS and FRAMES that it holds at most, powers of two; BEATS at most 32768; DROP_FULL 0 or 1.
 
@@ -56,6 +56,7 @@ module nic_buffer #(
     output wire [15:0]        disp_seq,
     output wire [7:0]         disp_code,
     output wire [7:0]         disp_queue,
+    output wire               disp_direction,
 
     // Time and state
     input  wire [63:0]        now,
@@ -83,6 +84,7 @@ assign disp_code = drop_cause == 2'd1 ? {1'b0, drop_user[7:1]}
 assign disp_valid = drop_valid;
 assign disp_seq = drop_meta[`MF_SEQ];
 assign disp_queue = drop_meta[`MF_QUEUE];
+assign disp_direction = drop_meta[`MF_DIRECTION];
 assign idle = first_reg && level == {LEVEL_W{1'b0}} && !drop_valid;
 assign next_deadline = 64'hffffffffffffffff;
 assign ready = 1'b1;

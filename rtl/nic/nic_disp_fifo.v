@@ -1,13 +1,17 @@
-// FIFO of one source of dispositions, 64 deep, for nic_account.
+// FIFO of one source of dispositions for nic_account.
 //
-// `head` is valid with `valid`, one cycle after its push. `half`: 32 or more are held. A push into a full FIFO is lost
-// and `lost` is 1 in its cycle.
+// `head` is valid with `valid`, one cycle after its push. `half`: half of DEPTH or more are held. A push into a full FIFO
+// is lost and `lost` is 1 in its cycle.
+//
+// Parameters: DEPTH, a power of two, 2 or more.
 
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
 
-module nic_disp_fifo (
+module nic_disp_fifo #(
+    parameter DEPTH = 64
+) (
     input  wire        clk,
     input  wire        rst,
 
@@ -22,31 +26,34 @@ module nic_disp_fifo (
     output wire        lost
 );
 
-reg [31:0] ram [0:63];
-reg [6:0] write_reg;
-reg [6:0] read_reg;
+localparam ADDR_W = $clog2(DEPTH);
+localparam [ADDR_W:0] ONE = 1;
 
-wire [6:0] level = write_reg - read_reg;
+reg [31:0] ram [0:DEPTH-1];
+reg [ADDR_W:0] write_reg;
+reg [ADDR_W:0] read_reg;
+
+wire [ADDR_W:0] level = write_reg - read_reg;
 
 assign valid = write_reg != read_reg;
-assign head = ram[read_reg[5:0]];
-assign half = level[6] || level[5];
-assign lost = push && level[6];
+assign head = ram[read_reg[ADDR_W-1:0]];
+assign half = level[ADDR_W] || level[ADDR_W-1];
+assign lost = push && level[ADDR_W];
 
-wire unused_level = &{1'b0, level[4:0]};
+wire unused_level = &{1'b0, level};
 
 always @(posedge clk) begin
-    if (push && !level[6]) begin
-        ram[write_reg[5:0]] <= push_data;
-        write_reg <= write_reg + 7'd1;
+    if (push && !level[ADDR_W]) begin
+        ram[write_reg[ADDR_W-1:0]] <= push_data;
+        write_reg <= write_reg + ONE;
     end
     if (pop) begin
-        read_reg <= read_reg + 7'd1;
+        read_reg <= read_reg + ONE;
     end
 
     if (rst) begin
-        write_reg <= 7'd0;
-        read_reg <= 7'd0;
+        write_reg <= {(ADDR_W + 1){1'b0}};
+        read_reg <= {(ADDR_W + 1){1'b0}};
     end
 end
 

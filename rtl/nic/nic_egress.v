@@ -1,7 +1,9 @@
-// Exit of a pipeline: reports each frame as delivered, in the cycle in which its last beat is taken.
+// Exit of a pipeline: reports each frame as delivered, in the cycle in which its last beat is taken, to the account of the
+// direction in which it came in (`disp_rx_valid`, `disp_tx_valid`).
 //
-// Latency 1 cycle, one beat a cycle. Nothing that is bad gets here: a buffer in front of it has dropped it. `count_*`
-// follow one cycle after each beat that is taken: its bytes, and the frame with its last beat.
+// Latency 1 cycle, one beat a cycle. Nothing that is bad gets here: a buffer in front of it has dropped it. A mirror's
+// copy ends no frame, so it is not reported. `count_*` follow one cycle after each beat that is taken, of copies too: its
+// bytes, and the frame with its last beat.
 
 `resetall
 `timescale 1ns / 1ps
@@ -32,7 +34,8 @@ module nic_egress (
     output wire [`META_W-1:0] m_axis_meta,
 
     // Accounting
-    output wire               disp_valid,
+    output wire               disp_rx_valid,
+    output wire               disp_tx_valid,
     output wire [15:0]        disp_seq,
     output wire [7:0]         disp_code,
     output wire [7:0]         disp_queue,
@@ -49,6 +52,8 @@ reg out_first_reg;
 // Of the metadata of the frame that is going out, since its first beat.
 reg [15:0] seq_reg;
 reg [7:0] queue_reg;
+reg direction_reg;
+reg copy_reg;
 
 reg count_frame_reg;
 reg [4:0] count_bytes_reg;
@@ -56,7 +61,12 @@ reg [4:0] count_bytes_reg;
 wire [4:0] beat_bytes;
 wire give = m_axis_tvalid && m_axis_tready;
 
-assign disp_valid = give && m_axis_tlast;
+wire direction = out_first_reg ? m_axis_meta[`MF_DIRECTION] : direction_reg;
+wire copy = out_first_reg ? m_axis_meta[`MF_ACL_COPY] : copy_reg;
+wire ends = give && m_axis_tlast && !copy;
+
+assign disp_rx_valid = ends && !direction;
+assign disp_tx_valid = ends && direction;
 assign disp_seq = out_first_reg ? m_axis_meta[`MF_SEQ] : seq_reg;
 assign disp_code = `CODE_DELIVERED;
 assign disp_queue = out_first_reg ? m_axis_meta[`MF_QUEUE] : queue_reg;
@@ -75,6 +85,8 @@ always @(posedge clk) begin
         out_first_reg <= m_axis_tlast;
         seq_reg <= disp_seq;
         queue_reg <= disp_queue;
+        direction_reg <= direction;
+        copy_reg <= copy;
     end
 
     if (rst) begin

@@ -1,20 +1,36 @@
 // One port of the NIC: its receive and transmit pipelines, its registers, its time.
 //
 //   rx: wire -> mac_rx -> [ingress] -> parser_rx -> pfc_rx -> ipsec_rx -> parser_inner -> roce_icrc -> acl_rx
-//            -> rx_buffer -> tls_rx -> roce -> [egress] -> host
-//   tx: host -> (join with roce) -> [ingress] -> parser_tx -> acl_tx -> tls_tx -> ipsec_tx -> tx_sched
-//            -> [egress] -> mac_tx -> wire
+//            -> rx_buffer -> rx_demux -> tls_rx -> roce -> host_join -> [egress] -> host
+//   tx: host -> (join with roce) -> [ingress] -> parser_tx -> acl_tx -> tls_tx -> ipsec_tx -> sched_join -> tx_sched
+//            -> tx_demux -> [egress] -> mac_tx -> wire
+//   redirected: rx_demux -> sched_join, tx_demux -> host_join; copies: acl_rx, acl_tx -> a buffer each -> host_join
 //
 // Each name is a slot; one whose block is not there holds a nic_slot. Latency of an isolated frame of B beats without
-// gaps: rx B + 11 + L, tx B + 8 + L cycles, where the parser takes the frame's last beat L cycles late (docs/parser.md;
-// 1 where it is left out). Throughput: one beat a cycle, and at most one frame every four cycles.
+// gaps: rx B + 25 + L, tx B + 22 + L cycles, where the parser takes the frame's last beat L cycles late (docs/parser.md;
+// 1 where it is left out); 12 less where the ACL is left out. Throughput: one beat a cycle, and at most one frame every
+// four cycles.
 // docs/nic.md has the stages, the formulas under load and the registers.
 //
 // Nothing in front of rx_buffer waits for anything behind it: `s_axis_wire_tready` falls only for frames of one to three
-// beats, so that one frame takes four cycles.
+// beats, so that one frame takes four cycles (and for a long row of short tunnels, docs/acl.md).
+//
+// No circle of waiting. What a frame can wait for, from the edges inwards:
+//   host_join   the host. A frame that it has begun comes from a buffer that holds it whole, and all of it is in front
+//               of nothing else: no input needs anything but the host to go on.
+//   tx_sched    the wire, or, where the frame at its head is redirected, host_join. So it always gets room again.
+//   sched_join  room in tx_sched, and, within a transmitted frame, the rest of it from the host. A frame longer than
+//               tx_sched is taken without room.
+//   rx_buffer   host_join, or, where the frame at its head is redirected, sched_join.
+// Each waits only for what stands above it, so whoever takes frames at both edges, and ends those that it began, sees all
+// of them. It hangs on this: what stands between rx_demux and host_join gives a frame that it has begun without waiting
+// for tx_sched (a roce that sends before it lets go of a received frame would close the circle).
+// A wire that stands still holds up the received frames behind a redirected one; then they end in rx_buffer for want of
+// room, like with a host that stands still.
 //
 // Parameters: PORT_ID; RX_BUFFER_BEATS, TX_BUFFER_BEATS, BUFFER_FRAMES, powers of two: what rx_buffer and tx_sched hold;
-// PARSER_EN to ROCE_EN, 0 leaves a block out; PARSE_BYTES, TUNNEL_EN: what both parsers read (docs/parser.md).
+// PARSER_EN to ROCE_EN, 0 leaves a block out; PARSE_BYTES, TUNNEL_EN: what both parsers read (docs/parser.md), the latter
+// also whether both ACLs look up tunnels; ACL_RULES, ACL_METERS, ACL_IPV6: what each ACL holds (docs/acl.md).
 
 `resetall
 `timescale 1ns / 1ps
@@ -31,6 +47,9 @@ module nic_port #(
     parameter PARSE_BYTES = 128,
     parameter TUNNEL_EN = 0,
     parameter ACL_EN = 1,
+    parameter ACL_RULES = 1024,
+    parameter ACL_METERS = 256,
+    parameter ACL_IPV6 = 1,
     parameter FLOW_EN = 1,
     parameter IPSEC_EN = 1,
     parameter TLS_EN = 1,
@@ -66,13 +85,15 @@ module nic_port #(
     input  wire [9:0]                s_axis_host_tuser,
     input  wire [`META_W-1:0]        s_axis_host_meta,
 
-    // Frames to the wire
+    // Frames to the wire; `seq` and `direction`, valid on a frame's first beat, say which frame it is
     output wire [127:0]              m_axis_wire_tdata,
     output wire [15:0]               m_axis_wire_tkeep,
     output wire                      m_axis_wire_tvalid,
     input  wire                      m_axis_wire_tready,
     output wire                      m_axis_wire_tlast,
     output wire [9:0]                m_axis_wire_tuser,
+    output wire [15:0]               m_axis_wire_seq,
+    output wire                      m_axis_wire_direction,
 
     // Accounting: what came in, and how each frame ended
     output wire                      rx_entry_valid,
@@ -148,7 +169,6 @@ module nic_port #(
 // Blocks, as `id` names them.
 localparam [7:0] BLOCK_MAC = 8'd1;
 localparam [7:0] BLOCK_PARSER = 8'd2;
-localparam [7:0] BLOCK_ACL = 8'd3;
 localparam [7:0] BLOCK_FLOW = 8'd4;
 localparam [7:0] BLOCK_IPSEC = 8'd5;
 localparam [7:0] BLOCK_TLS = 8'd6;
@@ -158,7 +178,6 @@ localparam [7:0] BLOCK_ROCE = 8'd7;
 localparam [1:0] STATE_ABSENT = 2'd0;
 localparam [1:0] STATE_LEFT_OUT = 2'd1;
 localparam [1:0] PARSER_STATE = PARSER_EN != 0 ? STATE_ABSENT : STATE_LEFT_OUT;
-localparam [1:0] ACL_STATE = ACL_EN != 0 ? STATE_ABSENT : STATE_LEFT_OUT;
 localparam [1:0] FLOW_STATE = FLOW_EN != 0 ? STATE_ABSENT : STATE_LEFT_OUT;
 localparam [1:0] IPSEC_STATE = IPSEC_EN != 0 ? STATE_ABSENT : STATE_LEFT_OUT;
 localparam [1:0] TLS_STATE = TLS_EN != 0 ? STATE_ABSENT : STATE_LEFT_OUT;
@@ -167,7 +186,8 @@ localparam [1:0] ROCE_STATE = ROCE_EN != 0 ? STATE_ABSENT : STATE_LEFT_OUT;
 // What the join of host and roce carries of their metadata.
 localparam JOIN_META_W = `MF_TCLASS_W + `MF_QUEUE_W;
 
-// Sources of dispositions, in the order of the pipelines.
+// Sources of dispositions, in the order of the pipelines, then where frames of the other direction may end. *_DEEP: those
+// that may report frame after frame (nic_account).
 localparam RX_DISP_MAC_RX = 0;
 localparam RX_DISP_PARSER_RX = 1;
 localparam RX_DISP_PFC_RX = 2;
@@ -179,7 +199,10 @@ localparam RX_DISP_RX_BUFFER = 7;
 localparam RX_DISP_TLS_RX = 8;
 localparam RX_DISP_ROCE = 9;
 localparam RX_DISP_EGRESS_RX = 10;
-localparam RX_DISPS = 11;
+localparam RX_DISP_TX_SCHED = 11;
+localparam RX_DISP_EGRESS_TX = 12;
+localparam RX_DISPS = 13;
+localparam [RX_DISPS-1:0] RX_DEEP = 13'b1110010000000;
 localparam TX_DISP_PARSER_TX = 0;
 localparam TX_DISP_ACL_TX = 1;
 localparam TX_DISP_TLS_TX = 2;
@@ -187,7 +210,9 @@ localparam TX_DISP_IPSEC_TX = 3;
 localparam TX_DISP_TX_SCHED = 4;
 localparam TX_DISP_EGRESS_TX = 5;
 localparam TX_DISP_MAC_TX = 6;
-localparam TX_DISPS = 7;
+localparam TX_DISP_EGRESS_RX = 7;
+localparam TX_DISPS = 8;
+localparam [TX_DISPS-1:0] TX_DEEP = 8'b10110000;
 
 // Register instances: the slots, which idle, deadline and ready are gathered from too, and the port's own. Where each
 // stands: address bits 18:14 (docs/architecture.md, section 4).
@@ -286,6 +311,26 @@ wire tx_table_word;
 wire tx_table_ack;
 wire [31:0] tx_table_rdata;
 
+// Ends that are of the one or of the other direction.
+wire tx_sched_disp_valid;
+wire [15:0] tx_sched_disp_seq;
+wire [7:0] tx_sched_disp_code;
+wire [7:0] tx_sched_disp_queue;
+wire tx_sched_disp_direction;
+wire rx_buffer_disp_direction;  // 0
+wire [15:0] egress_rx_seq;
+wire [7:0] egress_rx_code;
+wire [7:0] egress_rx_queue;
+wire [15:0] egress_tx_seq;
+wire [7:0] egress_tx_code;
+wire [7:0] egress_tx_queue;
+
+// Each demultiplexer has an output for every destination.
+wire rx_demux_drop_valid;
+wire [`META_W-1:0] rx_demux_drop_meta;
+wire tx_demux_drop_valid;
+wire [`META_W-1:0] tx_demux_drop_meta;
+
 // State.
 wire [SLOTS-1:0] slot_idle;
 wire [SLOTS-1:0] slot_ready;
@@ -360,6 +405,20 @@ wire rx_buffer_tready;
 wire rx_buffer_tlast;
 wire [9:0] rx_buffer_tuser;
 wire [`META_W-1:0] rx_buffer_meta;
+wire [127:0] rx_demux_tdata;
+wire [15:0] rx_demux_tkeep;
+wire rx_demux_tvalid;
+wire rx_demux_tready;
+wire rx_demux_tlast;
+wire [9:0] rx_demux_tuser;
+wire [`META_W-1:0] rx_demux_meta;
+wire [127:0] redirect_rx_tdata;
+wire [15:0] redirect_rx_tkeep;
+wire redirect_rx_tvalid;
+wire redirect_rx_tready;
+wire redirect_rx_tlast;
+wire [9:0] redirect_rx_tuser;
+wire [`META_W-1:0] redirect_rx_meta;
 wire [127:0] tls_rx_tdata;
 wire [15:0] tls_rx_tkeep;
 wire tls_rx_tvalid;
@@ -374,6 +433,20 @@ wire roce_tready;
 wire roce_tlast;
 wire [9:0] roce_tuser;
 wire [`META_W-1:0] roce_meta;
+wire [127:0] mirror_rx_tdata;
+wire [15:0] mirror_rx_tkeep;
+wire mirror_rx_tvalid;
+wire mirror_rx_tready;
+wire mirror_rx_tlast;
+wire [9:0] mirror_rx_tuser;
+wire [`META_W-1:0] mirror_rx_meta;
+wire [127:0] host_join_tdata;
+wire [15:0] host_join_tkeep;
+wire host_join_tvalid;
+wire host_join_tready;
+wire host_join_tlast;
+wire [9:0] host_join_tuser;
+wire [`META_W-1:0] host_join_meta;
 wire [127:0] roce_gen_tdata;
 wire [15:0] roce_gen_tkeep;
 wire roce_gen_tvalid;
@@ -411,6 +484,13 @@ wire acl_tx_tready;
 wire acl_tx_tlast;
 wire [9:0] acl_tx_tuser;
 wire [`META_W-1:0] acl_tx_meta;
+wire [127:0] mirror_tx_tdata;
+wire [15:0] mirror_tx_tkeep;
+wire mirror_tx_tvalid;
+wire mirror_tx_tready;
+wire mirror_tx_tlast;
+wire [9:0] mirror_tx_tuser;
+wire [`META_W-1:0] mirror_tx_meta;
 wire [127:0] tls_tx_tdata;
 wire [15:0] tls_tx_tkeep;
 wire tls_tx_tvalid;
@@ -425,6 +505,13 @@ wire ipsec_tx_tready;
 wire ipsec_tx_tlast;
 wire [9:0] ipsec_tx_tuser;
 wire [`META_W-1:0] ipsec_tx_meta;
+wire [127:0] sched_join_tdata;
+wire [15:0] sched_join_tkeep;
+wire sched_join_tvalid;
+wire sched_join_tready;
+wire sched_join_tlast;
+wire [9:0] sched_join_tuser;
+wire [`META_W-1:0] sched_join_meta;
 wire [127:0] tx_sched_tdata;
 wire [15:0] tx_sched_tkeep;
 wire tx_sched_tvalid;
@@ -432,6 +519,20 @@ wire tx_sched_tready;
 wire tx_sched_tlast;
 wire [9:0] tx_sched_tuser;
 wire [`META_W-1:0] tx_sched_meta;
+wire [127:0] tx_demux_tdata;
+wire [15:0] tx_demux_tkeep;
+wire tx_demux_tvalid;
+wire tx_demux_tready;
+wire tx_demux_tlast;
+wire [9:0] tx_demux_tuser;
+wire [`META_W-1:0] tx_demux_meta;
+wire [127:0] redirect_tx_tdata;
+wire [15:0] redirect_tx_tkeep;
+wire redirect_tx_tvalid;
+wire redirect_tx_tready;
+wire redirect_tx_tlast;
+wire [9:0] redirect_tx_tuser;
+wire [`META_W-1:0] redirect_tx_meta;
 wire [127:0] egress_tx_tdata;
 wire [15:0] egress_tx_tkeep;
 wire egress_tx_tvalid;
@@ -603,9 +704,13 @@ nic_slot #(
     .ready(slot_ready[INST_ROCE_ICRC])
 );
 
-nic_slot #(
-    .BLOCK(BLOCK_ACL),
-    .STATE(ACL_STATE)
+nic_slot_acl #(
+    .EN(ACL_EN),
+    .PORT_ID(PORT_ID),
+    .RULES(ACL_RULES),
+    .METERS(ACL_METERS),
+    .IPV6(ACL_IPV6),
+    .TUNNEL_EN(TUNNEL_EN)
 ) acl_rx_inst (
     .clk(clk), .rst(rst),
     .s_axis_tdata(roce_icrc_tdata), .s_axis_tkeep(roce_icrc_tkeep), .s_axis_tvalid(roce_icrc_tvalid),
@@ -614,6 +719,10 @@ nic_slot #(
     .m_axis_tdata(acl_rx_tdata), .m_axis_tkeep(acl_rx_tkeep), .m_axis_tvalid(acl_rx_tvalid),
     .m_axis_tready(acl_rx_tready), .m_axis_tlast(acl_rx_tlast), .m_axis_tuser(acl_rx_tuser),
     .m_axis_meta(acl_rx_meta),
+    .m_axis_mirror_tdata(mirror_rx_tdata), .m_axis_mirror_tkeep(mirror_rx_tkeep),
+    .m_axis_mirror_tvalid(mirror_rx_tvalid), .m_axis_mirror_tready(mirror_rx_tready),
+    .m_axis_mirror_tlast(mirror_rx_tlast), .m_axis_mirror_tuser(mirror_rx_tuser),
+    .m_axis_mirror_meta(mirror_rx_meta),
     .reg_req(inst_req[INST_ACL_RX]), .reg_write(reg_write), .reg_addr(reg_addr[13:0]), .reg_wdata(reg_wdata),
     .reg_wstrb(reg_wstrb), .reg_ack(inst_ack[INST_ACL_RX]), .reg_error(inst_error[INST_ACL_RX]),
     .reg_rdata(inst_rdata[INST_ACL_RX*32 +: 32]),
@@ -642,8 +751,25 @@ nic_buffer #(
     .reg_rdata(inst_rdata[INST_RX_BUFFER*32 +: 32]),
     .disp_valid(rx_all_valid[RX_DISP_RX_BUFFER]), .disp_seq(rx_all_seq[RX_DISP_RX_BUFFER*16 +: 16]),
     .disp_code(rx_all_code[RX_DISP_RX_BUFFER*8 +: 8]), .disp_queue(rx_all_queue[RX_DISP_RX_BUFFER*8 +: 8]),
+    .disp_direction(rx_buffer_disp_direction),
     .now(now), .idle(slot_idle[INST_RX_BUFFER]), .next_deadline(slot_deadline[INST_RX_BUFFER*64 +: 64]),
     .ready(slot_ready[INST_RX_BUFFER])
+);
+
+axis_demux #(
+    .META_W(`META_W),
+    .N(2)
+) rx_demux_inst (
+    .clk(clk), .rst(rst),
+    .s_axis_tdata(rx_buffer_tdata), .s_axis_tkeep(rx_buffer_tkeep), .s_axis_tvalid(rx_buffer_tvalid),
+    .s_axis_tready(rx_buffer_tready), .s_axis_tlast(rx_buffer_tlast), .s_axis_tuser(rx_buffer_tuser),
+    .s_axis_meta(rx_buffer_meta),
+    .m_axis_tdata({redirect_rx_tdata, rx_demux_tdata}), .m_axis_tkeep({redirect_rx_tkeep, rx_demux_tkeep}),
+    .m_axis_tvalid({redirect_rx_tvalid, rx_demux_tvalid}), .m_axis_tready({redirect_rx_tready, rx_demux_tready}),
+    .m_axis_tlast({redirect_rx_tlast, rx_demux_tlast}), .m_axis_tuser({redirect_rx_tuser, rx_demux_tuser}),
+    .m_axis_meta({redirect_rx_meta, rx_demux_meta}),
+    .s_axis_dest(rx_buffer_meta[`MF_ACL_REDIRECT]), .drop_valid(rx_demux_drop_valid),
+    .drop_meta(rx_demux_drop_meta)
 );
 
 nic_slot #(
@@ -651,9 +777,9 @@ nic_slot #(
     .STATE(TLS_STATE)
 ) tls_rx_inst (
     .clk(clk), .rst(rst),
-    .s_axis_tdata(rx_buffer_tdata), .s_axis_tkeep(rx_buffer_tkeep), .s_axis_tvalid(rx_buffer_tvalid),
-    .s_axis_tready(rx_buffer_tready), .s_axis_tlast(rx_buffer_tlast), .s_axis_tuser(rx_buffer_tuser),
-    .s_axis_meta(rx_buffer_meta),
+    .s_axis_tdata(rx_demux_tdata), .s_axis_tkeep(rx_demux_tkeep), .s_axis_tvalid(rx_demux_tvalid),
+    .s_axis_tready(rx_demux_tready), .s_axis_tlast(rx_demux_tlast), .s_axis_tuser(rx_demux_tuser),
+    .s_axis_meta(rx_demux_meta),
     .m_axis_tdata(tls_rx_tdata), .m_axis_tkeep(tls_rx_tkeep), .m_axis_tvalid(tls_rx_tvalid),
     .m_axis_tready(tls_rx_tready), .m_axis_tlast(tls_rx_tlast), .m_axis_tuser(tls_rx_tuser),
     .m_axis_meta(tls_rx_meta),
@@ -695,15 +821,35 @@ nic_slot_roce #(
     .ready(slot_ready[INST_ROCE])
 );
 
+// What goes to the host: received frames first after reset, then turn by turn with transmitted ones that were redirected,
+// and with the copies of both mirrors.
+axis_arb_mux #(
+    .META_W(`META_W),
+    .N(4)
+) host_join_inst (
+    .clk(clk), .rst(rst),
+    .s_axis_tdata({mirror_tx_tdata, mirror_rx_tdata, redirect_tx_tdata, roce_tdata}),
+    .s_axis_tkeep({mirror_tx_tkeep, mirror_rx_tkeep, redirect_tx_tkeep, roce_tkeep}),
+    .s_axis_tvalid({mirror_tx_tvalid, mirror_rx_tvalid, redirect_tx_tvalid, roce_tvalid}),
+    .s_axis_tready({mirror_tx_tready, mirror_rx_tready, redirect_tx_tready, roce_tready}),
+    .s_axis_tlast({mirror_tx_tlast, mirror_rx_tlast, redirect_tx_tlast, roce_tlast}),
+    .s_axis_tuser({mirror_tx_tuser, mirror_rx_tuser, redirect_tx_tuser, roce_tuser}),
+    .s_axis_meta({mirror_tx_meta, mirror_rx_meta, redirect_tx_meta, roce_meta}),
+    .m_axis_tdata(host_join_tdata), .m_axis_tkeep(host_join_tkeep), .m_axis_tvalid(host_join_tvalid),
+    .m_axis_tready(host_join_tready), .m_axis_tlast(host_join_tlast), .m_axis_tuser(host_join_tuser),
+    .m_axis_meta(host_join_meta)
+);
+
 nic_egress egress_rx_inst (
     .clk(clk), .rst(rst),
-    .s_axis_tdata(roce_tdata), .s_axis_tkeep(roce_tkeep), .s_axis_tvalid(roce_tvalid), .s_axis_tready(roce_tready),
-    .s_axis_tlast(roce_tlast), .s_axis_tuser(roce_tuser), .s_axis_meta(roce_meta),
+    .s_axis_tdata(host_join_tdata), .s_axis_tkeep(host_join_tkeep), .s_axis_tvalid(host_join_tvalid),
+    .s_axis_tready(host_join_tready), .s_axis_tlast(host_join_tlast), .s_axis_tuser(host_join_tuser),
+    .s_axis_meta(host_join_meta),
     .m_axis_tdata(m_axis_host_tdata), .m_axis_tkeep(m_axis_host_tkeep), .m_axis_tvalid(m_axis_host_tvalid),
     .m_axis_tready(m_axis_host_tready), .m_axis_tlast(m_axis_host_tlast), .m_axis_tuser(m_axis_host_tuser),
     .m_axis_meta(m_axis_host_meta),
-    .disp_valid(rx_all_valid[RX_DISP_EGRESS_RX]), .disp_seq(rx_all_seq[RX_DISP_EGRESS_RX*16 +: 16]),
-    .disp_code(rx_all_code[RX_DISP_EGRESS_RX*8 +: 8]), .disp_queue(rx_all_queue[RX_DISP_EGRESS_RX*8 +: 8]),
+    .disp_rx_valid(rx_all_valid[RX_DISP_EGRESS_RX]), .disp_tx_valid(tx_all_valid[TX_DISP_EGRESS_RX]),
+    .disp_seq(egress_rx_seq), .disp_code(egress_rx_code), .disp_queue(egress_rx_queue),
     .count_frame(rx_count_frame_out), .count_bytes(rx_count_bytes_out), .idle(egress_rx_idle)
 );
 
@@ -788,9 +934,13 @@ generate
     end
 endgenerate
 
-nic_slot #(
-    .BLOCK(BLOCK_ACL),
-    .STATE(ACL_STATE)
+nic_slot_acl #(
+    .EN(ACL_EN),
+    .PORT_ID(PORT_ID),
+    .RULES(ACL_RULES),
+    .METERS(ACL_METERS),
+    .IPV6(ACL_IPV6),
+    .TUNNEL_EN(TUNNEL_EN)
 ) acl_tx_inst (
     .clk(clk), .rst(rst),
     .s_axis_tdata(parser_tx_tdata), .s_axis_tkeep(parser_tx_tkeep), .s_axis_tvalid(parser_tx_tvalid),
@@ -799,6 +949,10 @@ nic_slot #(
     .m_axis_tdata(acl_tx_tdata), .m_axis_tkeep(acl_tx_tkeep), .m_axis_tvalid(acl_tx_tvalid),
     .m_axis_tready(acl_tx_tready), .m_axis_tlast(acl_tx_tlast), .m_axis_tuser(acl_tx_tuser),
     .m_axis_meta(acl_tx_meta),
+    .m_axis_mirror_tdata(mirror_tx_tdata), .m_axis_mirror_tkeep(mirror_tx_tkeep),
+    .m_axis_mirror_tvalid(mirror_tx_tvalid), .m_axis_mirror_tready(mirror_tx_tready),
+    .m_axis_mirror_tlast(mirror_tx_tlast), .m_axis_mirror_tuser(mirror_tx_tuser),
+    .m_axis_mirror_meta(mirror_tx_meta),
     .reg_req(inst_req[INST_ACL_TX]), .reg_write(reg_write), .reg_addr(reg_addr[13:0]), .reg_wdata(reg_wdata),
     .reg_wstrb(reg_wstrb), .reg_ack(inst_ack[INST_ACL_TX]), .reg_error(inst_error[INST_ACL_TX]),
     .reg_rdata(inst_rdata[INST_ACL_TX*32 +: 32]),
@@ -848,37 +1002,71 @@ nic_slot #(
     .ready(slot_ready[INST_IPSEC_TX])
 );
 
+// Received frames that were redirected come in here, turn by turn with transmitted ones.
+axis_arb_mux #(
+    .META_W(`META_W),
+    .N(2)
+) sched_join_inst (
+    .clk(clk), .rst(rst),
+    .s_axis_tdata({redirect_rx_tdata, ipsec_tx_tdata}), .s_axis_tkeep({redirect_rx_tkeep, ipsec_tx_tkeep}),
+    .s_axis_tvalid({redirect_rx_tvalid, ipsec_tx_tvalid}), .s_axis_tready({redirect_rx_tready, ipsec_tx_tready}),
+    .s_axis_tlast({redirect_rx_tlast, ipsec_tx_tlast}), .s_axis_tuser({redirect_rx_tuser, ipsec_tx_tuser}),
+    .s_axis_meta({redirect_rx_meta, ipsec_tx_meta}),
+    .m_axis_tdata(sched_join_tdata), .m_axis_tkeep(sched_join_tkeep), .m_axis_tvalid(sched_join_tvalid),
+    .m_axis_tready(sched_join_tready), .m_axis_tlast(sched_join_tlast), .m_axis_tuser(sched_join_tuser),
+    .m_axis_meta(sched_join_meta)
+);
+
 nic_buffer #(
     .BEATS(TX_BUFFER_BEATS),
     .FRAMES(BUFFER_FRAMES),
     .DROP_FULL(0)
 ) tx_sched_inst (
     .clk(clk), .rst(rst),
-    .s_axis_tdata(ipsec_tx_tdata), .s_axis_tkeep(ipsec_tx_tkeep), .s_axis_tvalid(ipsec_tx_tvalid),
-    .s_axis_tready(ipsec_tx_tready), .s_axis_tlast(ipsec_tx_tlast), .s_axis_tuser(ipsec_tx_tuser),
-    .s_axis_meta(ipsec_tx_meta),
+    .s_axis_tdata(sched_join_tdata), .s_axis_tkeep(sched_join_tkeep), .s_axis_tvalid(sched_join_tvalid),
+    .s_axis_tready(sched_join_tready), .s_axis_tlast(sched_join_tlast), .s_axis_tuser(sched_join_tuser),
+    .s_axis_meta(sched_join_meta),
     .m_axis_tdata(tx_sched_tdata), .m_axis_tkeep(tx_sched_tkeep), .m_axis_tvalid(tx_sched_tvalid),
     .m_axis_tready(tx_sched_tready), .m_axis_tlast(tx_sched_tlast), .m_axis_tuser(tx_sched_tuser),
     .m_axis_meta(tx_sched_meta),
     .reg_req(inst_req[INST_TX_SCHED]), .reg_write(reg_write), .reg_addr(reg_addr[13:0]), .reg_wdata(reg_wdata),
     .reg_wstrb(reg_wstrb), .reg_ack(inst_ack[INST_TX_SCHED]), .reg_error(inst_error[INST_TX_SCHED]),
     .reg_rdata(inst_rdata[INST_TX_SCHED*32 +: 32]),
-    .disp_valid(tx_all_valid[TX_DISP_TX_SCHED]), .disp_seq(tx_all_seq[TX_DISP_TX_SCHED*16 +: 16]),
-    .disp_code(tx_all_code[TX_DISP_TX_SCHED*8 +: 8]), .disp_queue(tx_all_queue[TX_DISP_TX_SCHED*8 +: 8]),
+    .disp_valid(tx_sched_disp_valid), .disp_seq(tx_sched_disp_seq), .disp_code(tx_sched_disp_code),
+    .disp_queue(tx_sched_disp_queue), .disp_direction(tx_sched_disp_direction),
     .now(now), .idle(slot_idle[INST_TX_SCHED]), .next_deadline(slot_deadline[INST_TX_SCHED*64 +: 64]),
     .ready(slot_ready[INST_TX_SCHED])
 );
 
-nic_egress egress_tx_inst (
+// Redirected received frames have come to where they leave: only those of tx turn round here.
+wire tx_sched_redirect = tx_sched_meta[`MF_ACL_REDIRECT] && tx_sched_meta[`MF_DIRECTION];
+
+axis_demux #(
+    .META_W(`META_W),
+    .N(2)
+) tx_demux_inst (
     .clk(clk), .rst(rst),
     .s_axis_tdata(tx_sched_tdata), .s_axis_tkeep(tx_sched_tkeep), .s_axis_tvalid(tx_sched_tvalid),
     .s_axis_tready(tx_sched_tready), .s_axis_tlast(tx_sched_tlast), .s_axis_tuser(tx_sched_tuser),
     .s_axis_meta(tx_sched_meta),
+    .m_axis_tdata({redirect_tx_tdata, tx_demux_tdata}), .m_axis_tkeep({redirect_tx_tkeep, tx_demux_tkeep}),
+    .m_axis_tvalid({redirect_tx_tvalid, tx_demux_tvalid}), .m_axis_tready({redirect_tx_tready, tx_demux_tready}),
+    .m_axis_tlast({redirect_tx_tlast, tx_demux_tlast}), .m_axis_tuser({redirect_tx_tuser, tx_demux_tuser}),
+    .m_axis_meta({redirect_tx_meta, tx_demux_meta}),
+    .s_axis_dest(tx_sched_redirect), .drop_valid(tx_demux_drop_valid),
+    .drop_meta(tx_demux_drop_meta)
+);
+
+nic_egress egress_tx_inst (
+    .clk(clk), .rst(rst),
+    .s_axis_tdata(tx_demux_tdata), .s_axis_tkeep(tx_demux_tkeep), .s_axis_tvalid(tx_demux_tvalid),
+    .s_axis_tready(tx_demux_tready), .s_axis_tlast(tx_demux_tlast), .s_axis_tuser(tx_demux_tuser),
+    .s_axis_meta(tx_demux_meta),
     .m_axis_tdata(egress_tx_tdata), .m_axis_tkeep(egress_tx_tkeep), .m_axis_tvalid(egress_tx_tvalid),
     .m_axis_tready(egress_tx_tready), .m_axis_tlast(egress_tx_tlast), .m_axis_tuser(egress_tx_tuser),
     .m_axis_meta(egress_tx_meta),
-    .disp_valid(tx_all_valid[TX_DISP_EGRESS_TX]), .disp_seq(tx_all_seq[TX_DISP_EGRESS_TX*16 +: 16]),
-    .disp_code(tx_all_code[TX_DISP_EGRESS_TX*8 +: 8]), .disp_queue(tx_all_queue[TX_DISP_EGRESS_TX*8 +: 8]),
+    .disp_rx_valid(rx_all_valid[RX_DISP_EGRESS_TX]), .disp_tx_valid(tx_all_valid[TX_DISP_EGRESS_TX]),
+    .disp_seq(egress_tx_seq), .disp_code(egress_tx_code), .disp_queue(egress_tx_queue),
     .count_frame(tx_count_frame_out), .count_bytes(tx_count_bytes_out), .idle(egress_tx_idle)
 );
 
@@ -902,10 +1090,32 @@ nic_slot #(
     .ready(slot_ready[INST_MAC_TX])
 );
 
-// Accounting.
+// Accounting: a frame ends in the account of the direction in which it came in.
+
+assign rx_all_valid[RX_DISP_TX_SCHED] = tx_sched_disp_valid && !tx_sched_disp_direction;
+assign tx_all_valid[TX_DISP_TX_SCHED] = tx_sched_disp_valid && tx_sched_disp_direction;
+assign rx_all_seq[RX_DISP_TX_SCHED*16 +: 16] = tx_sched_disp_seq;
+assign tx_all_seq[TX_DISP_TX_SCHED*16 +: 16] = tx_sched_disp_seq;
+assign rx_all_code[RX_DISP_TX_SCHED*8 +: 8] = tx_sched_disp_code;
+assign tx_all_code[TX_DISP_TX_SCHED*8 +: 8] = tx_sched_disp_code;
+assign rx_all_queue[RX_DISP_TX_SCHED*8 +: 8] = tx_sched_disp_queue;
+assign tx_all_queue[TX_DISP_TX_SCHED*8 +: 8] = tx_sched_disp_queue;
+assign rx_all_seq[RX_DISP_EGRESS_RX*16 +: 16] = egress_rx_seq;
+assign tx_all_seq[TX_DISP_EGRESS_RX*16 +: 16] = egress_rx_seq;
+assign rx_all_code[RX_DISP_EGRESS_RX*8 +: 8] = egress_rx_code;
+assign tx_all_code[TX_DISP_EGRESS_RX*8 +: 8] = egress_rx_code;
+assign rx_all_queue[RX_DISP_EGRESS_RX*8 +: 8] = egress_rx_queue;
+assign tx_all_queue[TX_DISP_EGRESS_RX*8 +: 8] = egress_rx_queue;
+assign rx_all_seq[RX_DISP_EGRESS_TX*16 +: 16] = egress_tx_seq;
+assign tx_all_seq[TX_DISP_EGRESS_TX*16 +: 16] = egress_tx_seq;
+assign rx_all_code[RX_DISP_EGRESS_TX*8 +: 8] = egress_tx_code;
+assign tx_all_code[TX_DISP_EGRESS_TX*8 +: 8] = egress_tx_code;
+assign rx_all_queue[RX_DISP_EGRESS_TX*8 +: 8] = egress_tx_queue;
+assign tx_all_queue[TX_DISP_EGRESS_TX*8 +: 8] = egress_tx_queue;
 
 nic_account #(
-    .SOURCES(RX_DISPS)
+    .SOURCES(RX_DISPS),
+    .DEEP(RX_DEEP)
 ) account_rx_inst (
     .clk(clk), .rst(rst),
     .s_disp_valid(rx_all_valid), .s_disp_seq(rx_all_seq), .s_disp_code(rx_all_code), .s_disp_queue(rx_all_queue),
@@ -916,7 +1126,8 @@ nic_account #(
 );
 
 nic_account #(
-    .SOURCES(TX_DISPS)
+    .SOURCES(TX_DISPS),
+    .DEEP(TX_DEEP)
 ) account_tx_inst (
     .clk(clk), .rst(rst),
     .s_disp_valid(tx_all_valid), .s_disp_seq(tx_all_seq), .s_disp_code(tx_all_code), .s_disp_queue(tx_all_queue),
@@ -998,11 +1209,17 @@ assign ready = ready_reg;
 
 // A frame is in some register or buffer, or in the middle of coming in; then in a FIFO of nic_account.
 assign frames_idle = slot_idle == {SLOTS{1'b1}} && !join_tvalid
+                  && !rx_demux_tvalid && !redirect_rx_tvalid && !host_join_tvalid
+                  && !sched_join_tvalid && !tx_demux_tvalid && !redirect_tx_tvalid
                   && ingress_rx_idle && egress_rx_idle && ingress_tx_idle && egress_tx_idle
                   && rx_account_idle && tx_account_idle;
 assign idle = frames_idle && axil_idle;
 
-wire unused_meta = &{1'b0, mac_tx_meta, s_axis_host_meta, roce_gen_meta};
+assign m_axis_wire_seq = mac_tx_meta[`MF_SEQ];
+assign m_axis_wire_direction = mac_tx_meta[`MF_DIRECTION];
+
+wire unused_meta = &{1'b0, mac_tx_meta, s_axis_host_meta, roce_gen_meta, rx_buffer_disp_direction,
+                     rx_demux_drop_valid, rx_demux_drop_meta, tx_demux_drop_valid, tx_demux_drop_meta};
 
 always @(posedge clk) begin
     ready_reg <= slot_ready == {SLOTS{1'b1}} && rx_account_ready && tx_account_ready;

@@ -16,7 +16,8 @@ from typing import Any
 
 from cocotb.triggers import RisingEdge
 
-from tb.acl.key import fields, key_width
+from tb.acl.key import Key, fields, key_width
+from tb.acl.key import KeyRule as Rule
 from tb.lib import cover
 from tb.lib.clock import cycle, reset, start_clock
 from tb.lib.suite import four_state, seeded, test
@@ -45,32 +46,6 @@ _write = cover.point("acl_match.write", ["add", "change", "remove", "clear"])
 _near = cover.cross("acl_match.near", list(FIELDS), ["hit", "miss"])
 _port = cover.cross("acl_match.port", ["src", "dst"], ["below", "first", "inside", "last", "above"])
 _overlap = cover.point("acl_match.overlap", [1, 2, 3])
-
-
-@dataclass(frozen=True)
-class Key:
-    """What is looked up."""
-
-    bits: int
-    src: int
-    dst: int
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A rule: bits of ``value`` where ``mask`` is 1; ranges with both ends."""
-
-    value: int
-    mask: int
-    src: tuple[int, int] = (0, TOP)
-    dst: tuple[int, int] = (0, TOP)
-
-    def matches(self, key: Key) -> bool:
-        return (
-            (key.bits ^ self.value) & self.mask == 0
-            and self.src[0] <= key.src <= self.src[1]
-            and self.dst[0] <= key.dst <= self.dst[1]
-        )
 
 
 @dataclass(frozen=True)

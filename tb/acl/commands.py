@@ -9,13 +9,11 @@ import typer
 from models.acl import RuleSet, name_of
 from models.acl_check import empty_rules, kinds_of_rules, misfits, shadowed_rules
 from models.acl_file import AclFileError, read_rules
+from tb.replay.rules import ENGINE_RULES
 
 __all__ = ["acl"]
 
 acl = typer.Typer(no_args_is_help=True, help="Rule files of the ACL.")
-
-ENGINE_RULES = 1024
-"""Rules that the engine has room for unless it is built for another number: RULES in docs/acl.md."""
 
 
 @acl.callback()

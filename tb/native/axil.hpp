@@ -29,7 +29,8 @@ public:
     }
 
 private:
-    static constexpr int64_t PATIENCE = 1000;
+    // The longest command, `clear` of the ACL, takes a cycle for each of its rules.
+    static constexpr int64_t PATIENCE = 4000;
 
     bool shake();
     void put_all();

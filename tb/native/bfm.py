@@ -60,6 +60,7 @@ async def start_port(dut: Any, seed: int = 0) -> tuple[Harness, FrameBfm]:
         getattr(dut, name).value = 0
     harness = Harness(["wire", "host"], ["wire", "host"], PORT_PATHS, seed=seed)
     harness.set_gapless("wire")
+    harness.follow_origin()
     start_clock(dut.clk)
     bfm = FrameBfm(dut, harness)
     await reset(dut.rst, dut.clk)

@@ -6,13 +6,14 @@
 module bfm_cycle (
     input wire clk,
     input wire rst,
+    input wire idle,  // of the device, where it says so
     output bit done
 );
-    import "DPI-C" function bit nicloop_dpi_end(input bit reset);
+    import "DPI-C" function bit nicloop_dpi_end(input bit reset, input bit idle);
 
     bit in_reset = 1'b1;
 
     always @(posedge clk) in_reset <= rst;
 
-    always @(negedge clk) done <= nicloop_dpi_end(in_reset);
+    always @(negedge clk) done <= nicloop_dpi_end(in_reset, idle);
 endmodule

@@ -114,6 +114,17 @@ int32_t nicloop_set_gapless(Harness* harness, int32_t sink, int32_t on) {
     return 0;
 }
 
+int32_t nicloop_set_origin(Harness* harness, int32_t seq, int32_t direction, int32_t copy) {
+    const int bits = 32 * harness->meta_words();
+    for (const int32_t bit : {seq, direction, copy}) {
+        if (bit < 0 || bit >= bits) return fail("the metadata has " + std::to_string(bits) + " bits, there is none " + std::to_string(bit));
+    }
+    if (seq % 32 > 16) return fail("a frame's number lies in two words");
+    if (harness->paths() > 2) return fail("an origin tells two paths");
+    harness->set_origin({seq, direction, copy});
+    return 0;
+}
+
 void nicloop_set_watchdog(Harness* harness, int64_t cycles) { harness->set_watchdog(cycles); }
 
 void nicloop_set_quiet(Harness* harness, int64_t cycles) { harness->set_quiet(cycles); }
@@ -204,11 +215,11 @@ void nicloop_step_disposition(Harness* harness, int32_t path, uint32_t seq, uint
     harness->path(path).disposition(harness->cycle(), seq, code, queue);
 }
 
-int32_t nicloop_step_end(Harness* harness, int32_t reset) {
+int32_t nicloop_step_end(Harness* harness, int32_t reset, int32_t idle) {
     if (reset) {
         harness->reset_cycle();
     } else {
-        harness->end_cycle();
+        harness->end_cycle(idle != 0);
     }
     return harness->done();
 }

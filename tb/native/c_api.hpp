@@ -40,6 +40,8 @@ NICLOOP_API int32_t nicloop_set_gap(nicloop::Harness* harness, int32_t source, i
 NICLOOP_API int32_t nicloop_set_rate(nicloop::Harness* harness, int32_t source, int64_t num, int64_t den, int64_t period_ps);
 NICLOOP_API int32_t nicloop_set_pause(nicloop::Harness* harness, int32_t sink, int32_t kind, int64_t a, int64_t b);
 NICLOOP_API int32_t nicloop_set_gapless(nicloop::Harness* harness, int32_t sink, int32_t on);
+// Bits of the metadata word that say whose a frame out is (stream.hpp, Origin). Once all streams and paths are there.
+NICLOOP_API int32_t nicloop_set_origin(nicloop::Harness* harness, int32_t seq, int32_t direction, int32_t copy);
 NICLOOP_API void nicloop_set_watchdog(nicloop::Harness* harness, int64_t cycles);
 NICLOOP_API void nicloop_set_quiet(nicloop::Harness* harness, int64_t cycles);
 
@@ -68,7 +70,8 @@ NICLOOP_API uint32_t nicloop_step_sink(nicloop::Harness* harness, int32_t sink, 
                                        const uint32_t* meta);
 NICLOOP_API void nicloop_step_entry(nicloop::Harness* harness, int32_t path, uint32_t seq);
 NICLOOP_API void nicloop_step_disposition(nicloop::Harness* harness, int32_t path, uint32_t seq, uint32_t code, uint32_t queue);
-NICLOOP_API int32_t nicloop_step_end(nicloop::Harness* harness, int32_t reset);
+// idle: the device is, behind the edge.
+NICLOOP_API int32_t nicloop_step_end(nicloop::Harness* harness, int32_t reset, int32_t idle);
 
 // n numbers of the generator of (seed, stream); n decisions of a blind pause generator.
 NICLOOP_API void nicloop_random(uint64_t seed, uint64_t stream, int64_t n, uint64_t* numbers);

@@ -91,7 +91,7 @@ void Device::cycle_of_several() {
     if (clocks_.front().in_reset) {
         harness_->reset_cycle();
     } else {
-        harness_->end_cycle();
+        harness_->end_cycle(idle());
     }
     waves_.step(*model_);
 }

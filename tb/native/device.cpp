@@ -115,7 +115,7 @@ void Device::cycle() {
     if (reset) {
         harness_->reset_cycle();
     } else {
-        harness_->end_cycle();
+        harness_->end_cycle(idle());
     }
     waves_.step(model);
 }

@@ -24,6 +24,7 @@ class Device {
 public:
     // Why run() came back before its cycles were over.
     enum Event : uint32_t { DONE = 1, ACCESS = 2, READY = 4 };
+    using Time = unsigned __int128;  // ns with 32 bits of fraction
 
     explicit Device(int seed);
 
@@ -38,6 +39,9 @@ public:
 
     void set_reset(bool level) { next_rst_ = level; }
     bool ready() const { return pins().ready == nullptr || *pins().ready != 0; }
+    bool idle() const { return pins().time.empty() || *pins().time.front().idle != 0; }
+    // Its time in the cycle that ends with the next edge: ns, and a fraction of 32 bits. A device without has 0.
+    Time now() const;
     Axil& axil() { return axil_; }
     // Rising edges since the device was made.
     int64_t cycles() const { return cycles_; }
@@ -74,8 +78,6 @@ private:
         Path* path;
     };
 
-    using Time = unsigned __int128;  // ns with 32 bits of fraction
-
     template <typename Archive>
     void archive(Archive& members) {
         axil_.archive(members);
@@ -84,7 +86,6 @@ private:
         for (Clock& clock : clocks_) members(clock.next_fs, clock.edges, clock.cycle, clock.was_reset);
     }
     // idle.cpp
-    Time now() const;
     bool sleeps() const;
     int64_t skippable(int64_t most, Time step) const;
     void skip(int64_t most);

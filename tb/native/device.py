@@ -10,7 +10,7 @@ device.run(1_000_000, until=Event.DONE)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from ctypes import POINTER, byref, c_char_p, c_int32, c_int64, c_uint32, c_void_p, string_at
+from ctypes import POINTER, byref, c_char_p, c_int32, c_int64, c_uint32, c_uint64, c_void_p, string_at
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from pathlib import Path
@@ -74,6 +74,7 @@ class DeviceLibrary(Library):
         **Library.VOID,
         "device_destroy": (c_void_p,),
         "device_reset": (c_void_p, c_int32),
+        "device_now": (c_void_p, POINTER(c_uint64), POINTER(c_uint32)),
         "device_set_skip": (c_void_p, c_int32),
         "device_end_waves": (c_void_p,),
         "device_end_taps": (c_void_p,),
@@ -92,7 +93,7 @@ class DeviceLibrary(Library):
         "device_waves": (c_int32, (c_void_p, c_char_p, c_int32, c_int64, c_int64)),
         "device_begin_taps": (c_int32, (c_void_p, c_int64)),
         "device_tap_layout": (c_int32, (c_void_p, POINTER(c_uint32), POINTER(c_uint32))),
-        "device_read": (c_int32, (c_void_p, c_int32, c_void_p, c_void_p)),
+        "device_access_all": (c_int32, (c_void_p, c_int32, c_void_p, c_void_p, c_void_p)),
         "device_taps": (c_void_p, (c_void_p, c_int32, POINTER(c_int64))),
         "device_ready": (c_int32, (c_void_p,)),
         "device_access_state": (c_int32, (c_void_p,)),
@@ -155,6 +156,13 @@ class Device:
         """State of the register access."""
         return Access(self._call("access_state"))
 
+    @property
+    def now(self) -> int:
+        """The device's time in the cycle that ends with the next edge, in units of 2**-32 ns."""
+        ns, fraction = c_uint64(), c_uint32()
+        self._call("now", byref(ns), byref(fraction))
+        return ns.value << 32 | fraction.value
+
     def clock(self, number: int) -> tuple[int, int]:
         """Of one of several clocks: rising edges since the device was made, and the number of the one that comes next.
 
@@ -180,11 +188,14 @@ class Device:
         data = c_uint32()
         return Access(self._call("answer", byref(data))), data.value
 
-    def read(self, addresses: Sequence[int]) -> list[int]:
-        """Read registers one right after the other while the device runs, up to the first access that isn't okay, of
-        which `access_state` tells. ValueError: one is under way, or no harness is bound."""
-        where, data = np.array(addresses, np.uint32), np.zeros(len(addresses), np.uint32)
-        count = self._call("read", len(where), where.ctypes.data, data.ctypes.data)
+    def access_all(self, accesses: Sequence[tuple[int, int | None]]) -> list[int]:
+        """Accesses one right after the other while the device runs: address and value of a write, None of a read. What
+        each read, or wrote, up to the first that isn't okay, of which `access_state` tells. ValueError: one is under
+        way, or no harness is bound."""
+        where = np.array([address for address, _ in accesses], np.uint32)
+        data = np.array([value or 0 for _, value in accesses], np.uint32)
+        writes = np.array([value is not None for _, value in accesses], np.uint8)
+        count = self._call("access_all", len(where), writes.ctypes.data, where.ctypes.data, data.ctypes.data)
         if count < 0:
             raise ValueError(self._lib.error())
         return data[:count].tolist()

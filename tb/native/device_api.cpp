@@ -39,6 +39,12 @@ int64_t nicloop_device_clock(Device* device, int32_t clock, int32_t what) {
 
 void nicloop_device_reset(Device* device, int32_t level) { device->set_reset(level != 0); }
 
+void nicloop_device_now(Device* device, uint64_t* ns, uint32_t* fraction) {
+    const Device::Time now = device->now();
+    *ns = static_cast<uint64_t>(now >> 32);
+    *fraction = static_cast<uint32_t>(now);
+}
+
 int32_t nicloop_device_ready(Device* device) { return device->ready(); }
 
 int32_t nicloop_device_access(Device* device, int32_t write, uint32_t address, uint32_t data) {
@@ -55,15 +61,16 @@ int32_t nicloop_device_answer(Device* device, uint32_t* data) {
     return device->axil().state();
 }
 
-int32_t nicloop_device_read(Device* device, int32_t count, const uint32_t* addresses, uint32_t* data) {
+int32_t nicloop_device_access_all(
+    Device* device, int32_t count, const uint8_t* writes, const uint32_t* addresses, uint32_t* data) {
     constexpr int64_t LONG = 1 << 20;  // cycles in which an access has ended, whatever the device does
     if (device->harness() == nullptr) return unbound();
     const nicloop::Axil& axil = device->axil();
     for (int32_t i = 0; i < count; ++i) {
-        if (nicloop_device_access(device, 0, addresses[i], 0) < 0) return -1;
+        if (nicloop_device_access(device, writes[i], addresses[i], data[i]) < 0) return -1;
         while (axil.busy()) device->run(LONG, LONG, 0);
         if (axil.state() != nicloop::Axil::OKAY) return i;
-        data[i] = axil.data();
+        if (!writes[i]) data[i] = axil.data();
     }
     return count;
 }

@@ -19,15 +19,18 @@ NICLOOP_API int64_t nicloop_device_cycles(nicloop::Device* device);
 NICLOOP_API int64_t nicloop_device_clock(nicloop::Device* device, int32_t clock, int32_t what);
 NICLOOP_API void nicloop_device_reset(nicloop::Device* device, int32_t level);
 
+// The device's time in the cycle that ends with the next edge.
+NICLOOP_API void nicloop_device_now(nicloop::Device* device, uint64_t* ns, uint32_t* fraction);
 NICLOOP_API int32_t nicloop_device_ready(nicloop::Device* device);
 
 // Begins a register access, -1: one is under way. Its state: 0 none yet, 1 under way, 2 okay, 3 error, 4 no answer.
 NICLOOP_API int32_t nicloop_device_access(nicloop::Device* device, int32_t write, uint32_t address, uint32_t data);
 NICLOOP_API int32_t nicloop_device_access_state(nicloop::Device* device);
 NICLOOP_API int32_t nicloop_device_answer(nicloop::Device* device, uint32_t* data);
-// Reads registers one right after the other while the device runs, up to the first that isn't answered okay: how many were,
-// the state of that access stands. -1: as of an access.
-NICLOOP_API int32_t nicloop_device_read(nicloop::Device* device, int32_t count, const uint32_t* addresses, uint32_t* data);
+// Accesses one right after the other while the device runs, up to the first that isn't answered okay: how many were, the
+// state of that access stands. writes: 1 for a write of `data`, 0 for a read into it. -1: as of an access.
+NICLOOP_API int32_t nicloop_device_access_all(
+    nicloop::Device* device, int32_t count, const uint8_t* writes, const uint32_t* addresses, uint32_t* data);
 
 // Device::set_skip; cycles that were skipped.
 NICLOOP_API void nicloop_device_set_skip(nicloop::Device* device, int32_t on);

@@ -42,13 +42,13 @@ NICLOOP_API void nicloop_dpi_reset_violation(svBit sink, int stream) {
     harness->report().add(harness->cycle(), name, sink ? "tvalid is 1 in reset" : "tready is 1 in reset");
 }
 
-NICLOOP_API svBit nicloop_dpi_end(svBit reset) {
+NICLOOP_API svBit nicloop_dpi_end(svBit reset, svBit idle) {
     Harness* harness = bound();
     if (!harness) return 0;
     if (reset) {
         harness->reset_cycle();
     } else {
-        harness->end_cycle();
+        harness->end_cycle(idle != 0);
     }
     return harness->done();
 }

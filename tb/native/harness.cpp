@@ -58,25 +58,25 @@ void Path::reset(int64_t cycle) {
         }
     }
     delivered_ = 0;
-    sink_base_ = sink_.frames();
+    sink_base_ = came();
     source_base_ = source_.ended();
 }
 
 bool Path::closed() const {
-    const int64_t taken = sink_.frames() - sink_base_;
+    const int64_t taken = came() - sink_base_;
     if (!monitored_) return source_.ended() - source_base_ == taken;
     return in_flight_ == 0 && begun_ == source_.begun() && delivered_ == taken;
 }
 
 bool Path::runaway() const {
     constexpr int64_t UNREPORTED = 4096;  // frames that may be out before their dispositions are
-    const int64_t taken = sink_.frames() - sink_base_;
+    const int64_t taken = came() - sink_base_;
     if (!monitored_) return taken > source_.begun() - source_base_;
     return taken > delivered_ + UNREPORTED;
 }
 
 std::string Path::state() const {
-    const int64_t taken = sink_.frames() - sink_base_;
+    const int64_t taken = came() - sink_base_;
     std::string text = "path " + name_ + ": ";
     if (!monitored_) {
         return text + std::to_string(source_.ended() - source_base_) + " frames went in, " + std::to_string(taken) + " came out";
@@ -136,6 +136,16 @@ void Harness::push(int source, int64_t n, const uint8_t* data, const int64_t* of
     moved_ = cycle_;
 }
 
+void Harness::set_origin(Origin origin) {
+    waits_for_idle_ = origin.known();
+    std::vector<const Sink*> exits;
+    for (const auto& sink : sinks_) {
+        sink->set_origin(origin);
+        exits.push_back(sink.get());
+    }
+    for (size_t i = 0; i < paths_.size(); ++i) paths_[i]->set_direction(static_cast<int>(i), exits);
+}
+
 bool Harness::settled() const {
     for (const auto& source : sources_) {
         if (!source->empty()) return false;
@@ -149,7 +159,20 @@ bool Harness::settled() const {
     return true;
 }
 
-void Harness::end_cycle() {
+// A frame has one copy at most.
+bool Harness::runaway() const {
+    int64_t more = 0;
+    for (const auto& path : paths_) {
+        if (path->runaway()) return true;
+    }
+    for (const auto& sink : sinks_) more += sink->copies();
+    if (more == 0) return false;
+    for (const auto& source : sources_) more -= source->begun();
+    return more > 0;
+}
+
+void Harness::end_cycle(bool idle) {
+    idle |= !waits_for_idle_;
     int64_t activity = 0;
     bool waiting = false;
     bool more = false;
@@ -163,10 +186,8 @@ void Harness::end_cycle() {
     if (activity != activity_) {
         activity_ = activity;
         moved_ = cycle_;
-        done_ = fired_ || (!more && settled());
-        for (const auto& path : paths_) {
-            if (path->runaway()) fire("more frames come out than went in");
-        }
+        done_ = fired_ || (!more && idle && settled());
+        if (runaway()) fire("more frames come out than went in");
         for (const auto& sink : sinks_) {
             if (sink->endless()) fire("a frame does not end");
         }
@@ -174,7 +195,7 @@ void Harness::end_cycle() {
         // Nothing moved in this cycle.
         if (waiting) moved_ = cycle_;
         const int64_t still = cycle_ - moved_;
-        if (settled() || (quiet_ > 0 && still >= quiet_ && !more)) {
+        if ((idle && settled()) || (quiet_ > 0 && still >= quiet_ && !more)) {
             done_ = true;
         } else if (watchdog_ > 0 && still >= watchdog_) {
             fire("nothing moved for " + std::to_string(watchdog_) + " cycles");

@@ -4,6 +4,10 @@
 // end (disposition); there every frame is followed from one to the other. On a path that isn't monitored, every frame
 // that goes in is expected to come out.
 //
+// Where the metadata of frames out says whose they are (set_origin), a path's frames are those of its direction, at
+// whatever sink: path 0 is direction 0, path 1 direction 1. Copies are of no path; whether one is still to come, only the
+// device can say, so a play is done once it is idle.
+//
 // Cycle n is the one that ends with rising edge n; edge 0 is the first one with `rst` at 0. For each edge, in any order:
 // one step of each source, sink and path; then end_cycle() or, when `rst` was 1, reset_cycle().
 #pragma once
@@ -30,7 +34,7 @@ struct PathLog {
 class Path {
 public:
     Path(std::string name, const Source& source, const Sink& sink, bool monitored, Report& report)
-        : name_(std::move(name)), source_(source), sink_(sink), monitored_(monitored), report_(report) {
+        : name_(std::move(name)), source_(source), exits_{&sink}, monitored_(monitored), report_(report) {
         open_.assign(monitored ? 65536 : 0, -1);
     }
 
@@ -48,6 +52,11 @@ public:
     PathLog take_log();
 
     const Source& source() const { return source_; }
+    // Its frames are those of a direction, wherever they leave.
+    void set_direction(int direction, std::vector<const Sink*> exits) {
+        direction_ = direction;
+        exits_ = std::move(exits);
+    }
     // Follow the frames `first` to `last` of the source; watched() is how many of them have not ended.
     void watch(int64_t first, int64_t last) {
         watch_first_ = first;
@@ -62,18 +71,24 @@ public:
     }
 
 private:
+    int64_t came() const {
+        int64_t frames = 0;
+        for (const Sink* sink : exits_) frames += sink->frames_of(direction_);
+        return frames;
+    }
     void ended(int64_t frame) { watched_ -= frame >= watch_first_ && frame <= watch_last_; }
 
     std::string name_;
     const Source& source_;
-    const Sink& sink_;
+    std::vector<const Sink*> exits_;
+    int direction_ = -1;
     bool monitored_;
     Report& report_;
     std::vector<int64_t> open_;   // frame by seq, -1: none
     int64_t begun_ = 0;           // frames of the source that entered or were lost in a reset
     int64_t entries_ = 0, dispositions_ = 0, in_flight_ = 0;
-    int64_t delivered_ = 0;       // frames that the sink must have taken
-    int64_t sink_base_ = 0;       // frames that the sink had taken at the last reset
+    int64_t delivered_ = 0;       // frames that must have come out
+    int64_t sink_base_ = 0;       // frames that had come out at the last reset
     int64_t source_base_ = 0;
     int64_t watch_first_ = 0, watch_last_ = -1, watched_ = 0;
     PathLog log_;
@@ -96,6 +111,9 @@ public:
     int meta_words() const { return meta_words_; }
     Report& report() { return report_; }
 
+    // Sinks see whose frames they take; nothing is done before the device is idle.
+    void set_origin(Origin origin);
+
     // A generator for a stream: each call with the same arguments gives the same one.
     Pause pause(PauseKind kind, int64_t a, int64_t b, uint64_t stream) const { return Pause(kind, a, b, Random(seed_, stream)); }
 
@@ -110,11 +128,13 @@ public:
     void set_quiet(int64_t cycles) { quiet_ = cycles; }
 
     int64_t cycle() const { return cycle_; }
-    // Everything that was pushed is accounted for and the sinks are between frames, or the watchdog fired.
+    // Everything that was pushed is accounted for and the sinks are between frames (and, with an origin, the device was
+    // idle since), or the watchdog fired.
     bool done() const { return done_; }
     bool fired() const { return fired_; }
 
-    void end_cycle();
+    // idle: whether the device is, behind the edge.
+    void end_cycle(bool idle);
     void reset_cycle();
 
     // Everything that was pushed is accounted for, and no stream is in a frame.
@@ -136,11 +156,13 @@ public:
     }
 
 private:
+    bool runaway() const;
     void fire(const std::string& why);
 
     uint64_t seed_;
     int meta_words_;
     Report report_;
+    bool waits_for_idle_ = false;
     std::vector<std::unique_ptr<Source>> sources_;
     std::vector<std::unique_ptr<Sink>> sinks_;
     std::vector<std::unique_ptr<Path>> paths_;

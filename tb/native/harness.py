@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from models.meta import META_WORDS, pack_words
+from models.meta import FIELDS, META_WORDS, pack_words
 from tb.native import SOURCES
 
 __all__ = [
@@ -179,6 +179,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "set_rate": (c_int32, (c_void_p, c_int32, c_int64, c_int64, c_int64)),
     "set_pause": (c_int32, (c_void_p, c_int32, c_int32, c_int64, c_int64)),
     "set_gapless": (c_int32, (c_void_p, c_int32, c_int32)),
+    "set_origin": (c_int32, (c_void_p, c_int32, c_int32, c_int32)),
     "cycle": (c_int64, (c_void_p,)),
     "done": (c_int32, (c_void_p,)),
     "fired": (c_int32, (c_void_p,)),
@@ -189,7 +190,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "column": (c_void_p, (c_void_p, c_int32, c_int32, c_int32, POINTER(c_int64))),
     "step_source": (c_uint64, (c_void_p, c_int32, c_int32, c_void_p, c_void_p)),
     "step_sink": (c_uint32, (c_void_p, c_int32, c_int32, c_uint64, c_void_p, c_void_p)),
-    "step_end": (c_int32, (c_void_p, c_int32)),
+    "step_end": (c_int32, (c_void_p, c_int32, c_int32)),
 }
 
 
@@ -418,6 +419,16 @@ class Harness:
         """Whether a frame that has begun to come out may show a cycle without tvalid (the wire edge: it may not)."""
         self._lib.set_gapless(self._handle, self._sinks[sink], on)
 
+    def follow_origin(self) -> None:
+        """Frames out say in their metadata whose they are: they may leave at any sink, and be copies.
+
+        The first path is direction 0, the second direction 1. A play is done when the device is idle too. ValueError:
+        there are more than two paths.
+        """
+        bits = [lowest_bit(name) for name in ("seq", "direction", "acl_copy")]
+        if self._lib.set_origin(self._handle, *bits) < 0:
+            raise ValueError(self._lib.error())
+
     def set_watchdog(self, cycles: int) -> None:
         """Cycles without any movement after which the harness gives up; 0: never."""
         self._lib.set_watchdog(self._handle, cycles)
@@ -500,6 +511,16 @@ def cycles_of(time_ns: Cycles) -> Cycles:
     cycles = Fraction(1000, CYCLE_PS)
     whole, rest = np.divmod(time_ns, cycles.denominator)
     return whole * cycles.numerator - (-rest * cycles.numerator // cycles.denominator)
+
+
+def lowest_bit(name: str) -> int:
+    """Where a field of the metadata word begins. KeyError: there is none."""
+    at = 0
+    for field in FIELDS:
+        if field.name == name:
+            return at
+        at += field.width
+    raise KeyError(name)
 
 
 def meta_words(**fields: NDArray[Any]) -> Words:

@@ -7,6 +7,7 @@
 namespace nicloop {
 
 Device::Time Device::now() const {
+    if (pins().time.empty()) return 0;
     const TimePins& time = pins().time.front();
     return static_cast<Time>(*time.now) << 32 | *time.fraction;
 }

@@ -43,6 +43,7 @@ module native_tb #(
     bfm_cycle cycle_i (
         .clk(clk),
         .rst(rst),
+        .idle(1'b1),
         .done(bfm_done)
     );
 

@@ -22,6 +22,7 @@ struct SourcePins {
     int clock = 0;
 };
 
+// seq, direction: whose frame it is, of a stream without metadata that says so; null: it doesn't.
 struct SinkPins {
     const uint32_t* data;
     const uint16_t* keep;
@@ -31,6 +32,8 @@ struct SinkPins {
     const uint16_t* user;
     const uint32_t* meta;
     int clock = 0;
+    const uint16_t* seq = nullptr;
+    const uint8_t* direction = nullptr;
 };
 
 // A clock with the reset in step with it. Its first rising edge is at `offset_fs`.

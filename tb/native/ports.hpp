@@ -46,7 +46,8 @@ struct SinkPort {
 
     void sample(int64_t cycle) {
         if (*pins.valid) {
-            sink->beat(cycle, pins.data, *pins.keep, *pins.user, *pins.last, pins.meta);
+            const uint32_t* meta = pins.seq != nullptr ? sink->word_of(*pins.seq, *pins.direction) : pins.meta;
+            sink->beat(cycle, pins.data, *pins.keep, *pins.user, *pins.last, meta);
         } else {
             sink->idle(cycle);
         }

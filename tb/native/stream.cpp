@@ -190,6 +190,28 @@ void Sink::check_stable(int64_t cycle, const uint32_t* data, uint32_t keep, uint
     if (!in_frame_ && std::memcmp(held_.meta.data(), meta, 4 * meta_words_) != 0) complain(cycle, "meta changed before tready");
 }
 
+namespace {
+
+inline uint32_t bit_of(const uint32_t* words, int bit) { return words[bit / 32] >> bit % 32 & 1; }
+
+inline void set_bits(uint32_t* words, int bit, uint32_t value) { words[bit / 32] |= value << bit % 32; }
+
+}  // namespace
+
+const uint32_t* Sink::word_of(uint16_t seq, bool direction) {
+    if (!origin_.known()) return word_.meta.data();
+    // Both fields lie in the lowest words, each in one of them.
+    word_.meta[static_cast<size_t>(origin_.seq / 32)] = word_.meta[static_cast<size_t>(origin_.direction / 32)] = 0;
+    set_bits(word_.meta.data(), origin_.seq, seq);
+    set_bits(word_.meta.data(), origin_.direction, direction);
+    return word_.meta.data();
+}
+
+inline size_t Sink::kind_of(const uint32_t* meta) const {
+    if (!origin_.known()) return 0;
+    return bit_of(meta, origin_.copy) ? COPY : bit_of(meta, origin_.direction);
+}
+
 bool Sink::beat(int64_t cycle, const uint32_t* data, uint32_t keep, uint32_t user, bool last, const uint32_t* meta) {
     if (pending_) {
         check_stable(cycle, data, keep, user, last, meta);
@@ -204,6 +226,7 @@ bool Sink::beat(int64_t cycle, const uint32_t* data, uint32_t keep, uint32_t use
             in_frame_ = true;
             frame_beats_ = 0;
             first_cycle_ = cycle;
+            kind_ = kind_of(meta);
             log_.meta.insert(log_.meta.end(), meta, meta + meta_words_);
         }
         ++frame_beats_;
@@ -220,6 +243,7 @@ bool Sink::beat(int64_t cycle, const uint32_t* data, uint32_t keep, uint32_t use
             in_frame_ = false;
             frame_beats_ = 0;
             ++frames_;
+            ++kinds_[kind_];
             log_.offset.push_back(static_cast<int64_t>(log_.data.size()));
             log_.user.push_back(user);
             log_.valid.push_back(valid_cycle_);

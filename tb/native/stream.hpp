@@ -54,6 +54,16 @@ private:
     std::string text_;
 };
 
+// Where the metadata word says whose a frame out is: the lowest bits of its number, of the direction in which it came in
+// (1 bit) and of the mark of a copy (1 bit). direction -1: it doesn't say.
+struct Origin {
+    int seq = 0;
+    int direction = -1;
+    int copy = -1;
+
+    bool known() const { return direction >= 0; }
+};
+
 // What became of the frames of a source, a column each: cycles in which the first beat was first offered, the first and
 // the last one taken; -1 in `last` for a frame that a reset cut.
 struct SourceLog {
@@ -160,6 +170,7 @@ public:
     void set_pause(Pause pause);
     // With it on, a frame that has begun must not show a cycle without tvalid before its last beat.
     void set_gapless(bool on) { gapless_ = on; }
+    void set_origin(Origin origin) { origin_ = origin; }
 
     // A rising edge at which the device offers a beat; returns whether the sink took it.
     bool beat(int64_t cycle, const uint32_t* data, uint32_t keep, uint32_t user, bool last, const uint32_t* meta);
@@ -177,6 +188,11 @@ public:
     bool pending() const { return pending_; }
     bool endless() const { return frame_beats_ > FRAME_BEATS_MAX; }
     int64_t frames() const { return frames_; }          // frames taken whole
+    // Of them those of a direction (-1: all), and copies, which are of none; with an origin.
+    int64_t frames_of(int direction) const { return direction < 0 ? frames_ : kinds_[static_cast<size_t>(direction)]; }
+    int64_t copies() const { return kinds_[COPY]; }
+    // The metadata word of a stream that has none, but whose frame it is beside it.
+    const uint32_t* word_of(uint16_t seq, bool direction);
     int64_t beats() const { return beats_; }
     int64_t stalls() const { return stalls_; }          // cycles in which a beat waited for tready
     std::string state() const;
@@ -187,10 +203,13 @@ public:
     void forget();
     template <typename Archive>
     void archive(Archive& members) {
-        members(pause_, gapless_, ready_, hold_last_, stall_, valid_cycle_, first_cycle_, last_beat_, frames_, beats_, stalls_);
+        members(pause_, gapless_, ready_, hold_last_, stall_, valid_cycle_, first_cycle_, last_beat_, frames_, kinds_, beats_,
+                stalls_);
     }
 
 private:
+    static constexpr size_t COPY = 2;
+    size_t kind_of(const uint32_t* meta) const;
     void complain(int64_t cycle, const std::string& what) const;
     void check_stable(int64_t cycle, const uint32_t* data, uint32_t keep, uint32_t user, bool last, const uint32_t* meta);
     void check_keep(int64_t cycle, uint32_t keep, bool last) const;
@@ -201,6 +220,8 @@ private:
     Report& report_;
     Pause pause_;
     bool gapless_ = false;
+    Origin origin_;
+    Beat word_;                  // of word_of()
     bool ready_ = false;
     bool hold_last_ = false;
     int64_t stall_ = -1;         // STALL_LAST: cycles left; -1: none begun
@@ -210,6 +231,8 @@ private:
     int64_t frame_beats_ = 0;
     int64_t valid_cycle_ = -1, first_cycle_ = -1, last_beat_ = -1;
     int64_t frames_ = 0, beats_ = 0, stalls_ = 0;
+    std::array<int64_t, 3> kinds_{};  // frames by direction, and copies
+    size_t kind_ = 0;                 // of the frame under way
     SinkLog log_;
 };
 

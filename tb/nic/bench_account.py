@@ -20,7 +20,8 @@ from tb.lib.suite import seeded
 __all__: list[str] = []
 
 SOURCES = 3
-DEPTH = 64
+DEPTH = (64, 512, 512)
+"""Of each source's FIFO: the first is not deep."""
 CODES = 128
 CLEAR_CYCLES = 128
 LATENCY = 2
@@ -67,7 +68,8 @@ class Bench:
             for source in range(SOURCES):
                 level = len(self.given[source]) - len(self.taken[source])
                 self.deepest = max(self.deepest, level)
-                _depth("empty" if not level else "some" if level < 32 else "half" if level < DEPTH else "full")
+                depth = DEPTH[source]
+                _depth("empty" if not level else "some" if level < depth // 2 else "half" if level < depth else "full")
 
     async def play(self, cycles: int, plan: Callable[[int], set[int]]) -> None:
         """For ``cycles`` cycles the sources in ``plan(number of the cycle)`` report a frame each, with some code."""
@@ -93,7 +95,7 @@ class Bench:
     async def drain(self) -> None:
         """Wait until the module is idle."""
         await RisingEdge(self.dut.clk)
-        for _ in range(SOURCES * DEPTH + 8):
+        for _ in range(sum(DEPTH) + 8):
             await RisingEdge(self.dut.clk)
             if self.dut.idle.value == 1:
                 return
@@ -173,26 +175,26 @@ async def account_counts_one_disposition_a_cycle(dut: Any) -> None:
 
 @cocotb.test(timeout_time=400, timeout_unit="us")
 async def account_never_overflows_at_the_worst_burst_of_a_port(dut: Any) -> None:
-    """A full buffer of one-beat frames drains, one a cycle, while frames go on to enter and to be dropped every four.
-
-    Before that ten dropped frames come in a row: those that can gather in front of a stalled tx_sched.
+    """Two full buffers of one-beat frames drain, each one a cycle, while frames go on to enter and to be dropped every
+    four: of rx, those that rx_buffer holds and those that were redirected to tx_sched. Dropped frames come in a row
+    first, as many as can stand in front of rx_buffer.
     """
     bench = await Bench(dut).start()
 
     def plan(number: int) -> set[int]:
-        sources = {2}
-        if number < 10 or number % 4 == 0:
-            sources.add(1)
+        sources = {1, 2}
+        if number < 20 or number % 4 == 0:
+            sources.add(0)
         return sources
 
     for _ in range(3):
-        await bench.play(BUFFER_FRAMES + 8, plan)
+        await bench.play(BUFFER_FRAMES + 20, plan)
         await bench.drain()
     bench.check_exactly_once()
     await bench.check_counts()
     assert not bench.lost
-    assert bench.deepest <= 48, f"a FIFO held {bench.deepest}"
-    assert bench.deepest >= 32, "the burst was not the worst one"
+    assert bench.deepest <= 415, f"a FIFO held {bench.deepest}"
+    assert bench.deepest >= 200, "the burst was not the worst one"
 
 
 @cocotb.test(timeout_time=400, timeout_unit="us")
@@ -201,15 +203,28 @@ async def account_holds_sixty_four_and_says_so_when_one_more_is_lost(dut: Any) -
     for extra in (0, 1, 3):
         bench = Bench(dut)
         await reset(dut.rst, dut.clk)
-        await bench.play(DEPTH + extra, lambda _: {1})
+        await bench.play(DEPTH[0] + extra, lambda _: {0})
         await wait_cycles(dut.clk, 3)
         assert dut.ready.value == 0, "the table was clear too soon for this test"
         assert bench.lost == extra, f"{bench.lost} reported as lost, {extra} were"
         while dut.ready.value != 1:
             await RisingEdge(dut.clk)
         await bench.drain()
-        assert [entry[:2] for entry in bench.taken[1]] == [entry[:2] for entry in bench.given[1][:DEPTH]]
+        assert [entry[:2] for entry in bench.taken[0]] == [entry[:2] for entry in bench.given[0][: DEPTH[0]]]
         await bench.check_counts()
+
+
+@cocotb.test(timeout_time=400, timeout_unit="us")
+async def account_holds_five_hundred_and_twelve_of_a_deep_source(dut: Any) -> None:
+    """Two of them report in each cycle: once both are half full the first is served, and the second one fills."""
+    bench = await Bench(dut).start()
+    while not bench.lost:
+        await bench.play(1, lambda _: {1, 2})
+    assert bench.deepest >= DEPTH[2], f"lost one when a FIFO held {bench.deepest}"
+    await bench.drain()
+    assert [entry[:2] for entry in bench.taken[1]] == [entry[:2] for entry in bench.given[1]]
+    assert len(bench.taken[2]) + bench.lost == len(bench.given[2])
+    await bench.check_counts()
 
 
 @cocotb.test(timeout_time=400, timeout_unit="us")

@@ -275,9 +275,10 @@ async def a_stalled_host_overflows_rx_buffer_and_no_frame_is_lost_without_a_word
 
 @test
 async def a_stalled_wire_pushes_back_on_the_host_and_loses_nothing(env: PortEnv) -> None:
+    """Until tx_sched and the frames that wait in acl_tx fill 3,072 beats."""
     await env.start()
     env.outlets[Edge.HOST].bus.pause = iter(lambda: False, True)
-    env.send(Edge.HOST, [env.frame(1514) for _ in range(26)])
+    env.send(Edge.HOST, [env.frame(1514) for _ in range(36)])
     ready = env.dut.s_axis_host_tready
     waited = 0
     while waited < 200:

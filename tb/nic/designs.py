@@ -8,18 +8,18 @@ from tb import native
 from tb.build import Design
 from tb.toolchain import ROOT
 
-__all__ = ["port_design"]
+__all__ = ["least", "port_design"]
 
 _TOP = "nic_port"
-_LIB = ("axis_arb_mux", "axis_fifo", "axis_register")
+_LIB = ("axis_arb_mux", "axis_demux", "axis_fifo", "axis_register")
 """Of the shared RTL, what the port is made of."""
 
 
 def _rtl() -> list[Path]:
     """The port's Verilog, the top last."""
     lib = [ROOT / "rtl" / "lib" / f"{name}.v" for name in _LIB]
-    parser = sorted((ROOT / "rtl" / "parser").glob("*.v"))
-    return lib + parser + sorted((ROOT / "rtl" / "nic").glob("*.v"), key=lambda path: (path.stem == _TOP, path.stem))
+    blocks = [path for block in ("parser", "acl") for path in sorted((ROOT / "rtl" / block).glob("*.v"))]
+    return lib + blocks + sorted((ROOT / "rtl" / "nic").glob("*.v"), key=lambda path: (path.stem == _TOP, path.stem))
 
 
 def port_design(engine: str, **parameters: int) -> Design:
@@ -40,3 +40,8 @@ def port_design(engine: str, **parameters: int) -> Design:
         return Design("nic/nic_port_probe", _TOP, sources, parameters, native=native_sources)
     top = here / "nic_port_tb.sv"
     return Design("nic/nic_port_tb", "nic_port_tb", (*_rtl(), *native.BFM, top), parameters, native=native.DPI)
+
+
+def least(sim: str) -> dict[str, int]:
+    """Parameters of ``nic_port`` for a simulator: Icarus gets the smallest ACL, since it is slow with wide memories."""
+    return {"ACL_RULES": 64} if sim == "icarus" else {}

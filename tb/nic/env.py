@@ -12,8 +12,6 @@ number of its direction, and by that number its end is found. Verdicts come from
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
@@ -48,7 +46,8 @@ from tb.lib.protocol import ProtocolChecker
 from tb.nic.traffic import MALFORMED, chained_frame
 from tb.targets.axil import AxilMaster
 from tb.targets.base import UnmappedAddress
-from tb.targets.engine import DIRECTIONS, CameOut, Fate, Gone, Played, make_outcome, settle
+from tb.targets.dut import WireSink, port_now
+from tb.targets.engine import DIRECTIONS, CameOut, Fate, Played, make_outcome, origin_of
 from tb.targets.program import writes
 
 __all__ = ["AxilAgent", "Coverage", "GaplessChecker", "PortEnv", "RegisterItem", "Scoreboard"]
@@ -213,11 +212,11 @@ class _Token:
     number: int
     frame: AxisFrame
     fate: Fate
-    came: bool = False
+    came: CameOut | None = None
 
     @property
     def closed(self) -> bool:
-        return self.fate.code != 0 and (self.came or self.fate.code != Code.DELIVERED)
+        return self.fate.code != 0 and (self.came is not None or self.fate.code != Code.DELIVERED)
 
 
 class Scoreboard(uvm_component):
@@ -228,9 +227,9 @@ class Scoreboard(uvm_component):
         self._fresh()
         self.clear(0)
 
-    def clear(self, begin: int) -> None:
-        """Close the books; cycles count from ``begin``. Sequence numbers go on."""
-        self._begin = begin
+    def clear(self, begin: int, now: int = -1) -> None:
+        """Close the books; cycles count from ``begin``, in which the port's time is ``now``. Sequence numbers go on."""
+        self._begin, self._now = begin, now
         self._base = dict(self._entered)
         self._tokens: list[_Token] = []
         self._edges: list[Edge] = []
@@ -242,8 +241,7 @@ class Scoreboard(uvm_component):
         self._open: dict[Edge, dict[int, _Token]] = {edge: {} for edge in Edge}
         self._next = dict.fromkeys(Edge, 0)
         self._entered = dict.fromkeys(Edge, 0)
-        self._unmatched: dict[Edge, deque[CameOut]] = {edge: deque() for edge in Edge}
-        self._reported: dict[Edge, deque[_Token]] = {edge: deque() for edge in Edge}
+        self._newest: dict[Edge, dict[int, _Token]] = {edge: {} for edge in Edge}
 
     @property
     def frames(self) -> int:
@@ -281,7 +279,7 @@ class Scoreboard(uvm_component):
         token = _Token(len(self._tokens), self._next[edge] & 0xFFFF, frame, Fate())
         self._tokens.append(token)
         self._edges.append(edge)
-        self._open[edge][token.number] = token
+        self._open[edge][token.number] = self._newest[edge][token.number] = token
         self._next[edge] += 1
 
     def entry(self, report: Report) -> None:
@@ -300,42 +298,32 @@ class Scoreboard(uvm_component):
             self.errors.append(f"{text} ended with code {report.code}, but it is not in the port")
             return
         token.fate.code, token.fate.queue = report.code, report.queue
-        if report.code == Code.DELIVERED:
-            self._reported[report.edge].append(token)
-        self._match(report.edge)
 
     def came_out(self, edge: Edge, frame: AxisFrame) -> None:
-        """A frame of the direction of ``edge`` came out."""
-        cycles = (frame.valid_cycle, frame.first_cycle, frame.last_cycle)
-        came = CameOut(edge.opposite, -1, frame.data, frame.user, frame.meta, *(at - self._begin for at in cycles))
-        self._unmatched[edge].append(came)
-        self._match(edge)
-
-    def _match(self, edge: Edge) -> None:
-        unmatched, reported = self._unmatched[edge], self._reported[edge]
-        while unmatched and reported:
-            came, token = unmatched.popleft(), reported.popleft()
-            token.came, came.source = True, token.index
-            if edge == Edge.WIRE and (seq := unpack(came.meta)["seq"]) != token.number:
-                self.errors.append(f"m_axis_host: frame {token.index} carries seq {seq}, not {token.number}")
-            self._out.append(came)
+        """A frame came out at ``edge``."""
+        way, number, copy = origin_of(frame.meta)
+        cycles = (at - self._begin for at in (frame.valid_cycle, frame.first_cycle, frame.last_cycle))
+        token = self._newest[way].get(number)
+        if token is None or (token.came is not None and not copy):
+            self.errors.append(f"{edge.name}: cycle {frame.valid_cycle}: {DIRECTIONS[way]} frame {number}, nobody's")
+            return
+        came = CameOut(edge, token.index, frame.data, frame.user, frame.meta, *cycles, copy)
+        if not copy:
+            token.came = came
+        self._out.append(came)
 
     def reset(self, at: int) -> None:
         """The port is in reset from cycle ``at`` on: what was in it is lost, what hadn't begun is forgotten."""
         self._resets.append(at - self._begin)
-        for edge in Edge:
-            begun = [t for t in self._of(edge) if t.frame.first_cycle >= 0 and not t.closed]
-            extra = settle(
-                self._unmatched[edge],
-                [
-                    Gone(t.index, t.frame.data, bool(t.frame.user & 1), unpack(t.frame.meta)["queue"], t.fate)
-                    for t in begun
-                ],
-            )
-            for came in extra:
-                if came.source >= 0:
-                    self._tokens[came.source].came = True
-            self._out += extra
+        for token in self._tokens:
+            if token.frame.first_cycle < 0 or token.closed:
+                continue
+            if token.came is None:
+                token.fate.code, token.fate.queue = Code.RESET, 0
+            else:
+                # It came out whole and the report of that was lost.
+                beside = token.came.meta if token.came.edge == Edge.HOST else token.frame.meta
+                token.fate.code, token.fate.queue = Code.DELIVERED, unpack(beside)["queue"]
         kept = [i for i, token in enumerate(self._tokens) if token.frame.first_cycle >= 0]
         places = {self._tokens[i].index: place for place, i in enumerate(kept)}
         self._tokens = [self._tokens[i] for i in kept]
@@ -346,9 +334,6 @@ class Scoreboard(uvm_component):
             came.source = places.get(came.source, -1)
         self._fresh()
         self._base = dict(self._entered)
-
-    def _of(self, edge: Edge) -> Iterator[_Token]:
-        return (token for token, at in zip(self._tokens, self._edges, strict=True) if at == edge)
 
     def outcome(self, end: int) -> tuple[Batch, Outcome]:
         """What was offered and what became of it; ``end``: the cycle that ends now."""
@@ -362,7 +347,7 @@ class Scoreboard(uvm_component):
         for token in self._tokens:
             for name, at in (("first_in", token.frame.first_cycle), ("last_in", token.frame.last_cycle)):
                 setattr(token.fate, name, at - self._begin if at >= 0 else -1)
-        played = Played([token.fate for token in self._tokens], self._out, end - self._begin, self._resets)
+        played = Played([t.fate for t in self._tokens], self._out, end - self._begin, self._resets, self._now)
         return batch, make_outcome(batch, played, 0)
 
 
@@ -416,6 +401,14 @@ class _Tap(uvm_subscriber):
         self._call(item)  # type: ignore[operator]
 
 
+class _WireAgent(AxisAgent):
+    """A sink's agent whose frames have beside them whose they are."""
+
+    def connect_phase(self) -> None:
+        self.ap = self.monitor.ap
+        self.bus = WireSink(self._entity, self._stream, self._clock, callback=self.monitor.publish)
+
+
 class PortEnv(uvm_env):
     """Everything around one ``nic_port``. ``rng``: all randomness of the test.
 
@@ -437,7 +430,8 @@ class PortEnv(uvm_env):
         for edge in Edge:
             source, sink = INLETS[edge], OUTLETS[edge]
             self.inlets[edge] = AxisAgent(source, self, dut, source, clk, Role.SOURCE, undefined=undefined)
-            self.outlets[edge] = AxisAgent(sink, self, dut, sink, clk, Role.SINK)
+            agent = _WireAgent if edge == Edge.HOST else AxisAgent
+            self.outlets[edge] = agent(sink, self, dut, sink, clk, Role.SINK)
         self.axil = AxilAgent("s_axil", self, dut)
         self.scoreboard = Scoreboard("scoreboard", self)
         self.coverage = Coverage("coverage", self)
@@ -446,7 +440,7 @@ class PortEnv(uvm_env):
             for what, call in (("entry", self.scoreboard.entry), ("disp", self.scoreboard.end)):
                 monitor = ReportMonitor(f"{way}_{what}", self, dut, edge, what)
                 self._taps.append((monitor, _Tap(f"{way}_{what}_tap", self, call)))
-            tap = _Tap(f"{way}_out", self, lambda item, edge=edge: self.scoreboard.came_out(edge, item.frame))
+            tap = _Tap(f"{way}_out", self, lambda item, edge=edge.opposite: self.scoreboard.came_out(edge, item.frame))
             self._taps.append((self.outlets[edge], tap))
 
     def connect_phase(self) -> None:
@@ -480,7 +474,7 @@ class PortEnv(uvm_env):
         self.config = config or NicConfig()
         self._before = {}
         await self._release()
-        self.scoreboard.clear(cycle(dut.clk))
+        self.scoreboard.clear(cycle(dut.clk), port_now(dut))
 
     async def _release(self) -> None:
         """Reset, with nothing offered and nothing paused, until ready; then program."""
@@ -543,9 +537,9 @@ class PortEnv(uvm_env):
         cocotb.start_soon(sequence.start(self.inlets[edge].sequencer))
 
     async def drain(self) -> None:
-        """Wait until every frame has its end. AssertionError: nothing moves any more."""
+        """Wait until every frame has its end and the port is idle. AssertionError: nothing moves any more."""
         before, quiet = None, 0
-        while self.scoreboard.open:
+        while self.scoreboard.open or self.dut.idle.value != _ONE:
             await wait_cycles(self.dut.clk, 50)
             now = self.scoreboard.activity, [agent.bus.partial for agent in self.outlets.values()]
             quiet = 0 if now != before else quiet + 50
@@ -567,7 +561,7 @@ class PortEnv(uvm_env):
         self.coverage.outcome(batch, outcome)
         self._before = dict(outcome.counters)
         self._sequences.clear()
-        self.scoreboard.clear(cycle(self.dut.clk))
+        self.scoreboard.clear(cycle(self.dut.clk), port_now(self.dut))
         return batch, outcome
 
     def check(self, batch: Batch, outcome: Outcome) -> list[Mismatch]:

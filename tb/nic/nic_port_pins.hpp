@@ -15,6 +15,8 @@ inline std::unique_ptr<VerilatedModel<Vtop>> make_port(int seed) {
     pins.meta_words = sizeof(top.m_axis_host_meta) / 4;
     pins.sources = {NICLOOP_STREAM(top, s_axis_wire, nullptr), NICLOOP_STREAM(top, s_axis_host, top.s_axis_host_meta.data())};
     pins.sinks = {NICLOOP_STREAM(top, m_axis_wire, nullptr), NICLOOP_STREAM(top, m_axis_host, top.m_axis_host_meta.data())};
+    pins.sinks.front().seq = &top.m_axis_wire_seq;
+    pins.sinks.front().direction = &top.m_axis_wire_direction;
     pins.paths = {NICLOOP_PATH(top, rx), NICLOOP_PATH(top, tx)};
     pins.axil = {NICLOOP_AXIL(top, s_axil)};
     pins.time = {NICLOOP_TIME(top)};

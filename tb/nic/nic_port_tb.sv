@@ -1,7 +1,7 @@
 // nic_port behind the frame BFM (tb/native), for Verilator. Registers and time stay on the top's ports.
 //
 // In the harness: source and sink 0 are the wire, 1 the host; path 0 is rx, 1 is tx. `bfm_done` rises when each frame that
-// was pushed has its disposition and every delivered one is out. Memory (roce) never answers. Adds no latency.
+// was pushed has its disposition, every delivered one is out and the port is idle. Memory (roce) never answers. Adds no latency.
 
 `include "meta.vh"
 
@@ -14,6 +14,9 @@ module nic_port_tb #(
     parameter PARSE_BYTES = 128,
     parameter TUNNEL_EN = 0,
     parameter ACL_EN = 1,
+    parameter ACL_RULES = 1024,
+    parameter ACL_METERS = 256,
+    parameter ACL_IPV6 = 1,
     parameter FLOW_EN = 1,
     parameter IPSEC_EN = 1,
     parameter TLS_EN = 1,
@@ -63,6 +66,17 @@ module nic_port_tb #(
     wire [9:0] in_wire_tuser, out_wire_tuser, in_host_tuser, out_host_tuser;
     wire [`META_W-1:0] in_host_meta, out_host_meta;
 
+    // The wire has no metadata; whose frame it is stands beside it.
+    wire [15:0] out_wire_seq;
+    wire out_wire_direction;
+    reg [`META_W-1:0] out_wire_meta;
+
+    always @* begin
+        out_wire_meta = {`META_W{1'b0}};
+        out_wire_meta[`MF_SEQ] = out_wire_seq;
+        out_wire_meta[`MF_DIRECTION] = out_wire_direction;
+    end
+
     wire rx_entry_valid, rx_disp_valid, tx_entry_valid, tx_disp_valid;
     wire [15:0] rx_entry_seq, rx_disp_seq, tx_entry_seq, tx_disp_seq;
     wire [7:0] rx_disp_code, rx_disp_queue, tx_disp_code, tx_disp_queue;
@@ -70,6 +84,7 @@ module nic_port_tb #(
     bfm_cycle cycle_i (
         .clk(clk),
         .rst(rst),
+        .idle(idle),
         .done(bfm_done)
     );
 
@@ -98,7 +113,7 @@ module nic_port_tb #(
         .s_axis_tready(out_wire_tready),
         .s_axis_tlast(out_wire_tlast),
         .s_axis_tuser(out_wire_tuser),
-        .s_axis_meta({`META_W{1'b0}})
+        .s_axis_meta(out_wire_meta)
     );
 
     bfm_source #(
@@ -164,6 +179,9 @@ module nic_port_tb #(
         .PARSE_BYTES(PARSE_BYTES),
         .TUNNEL_EN(TUNNEL_EN),
         .ACL_EN(ACL_EN),
+        .ACL_RULES(ACL_RULES),
+        .ACL_METERS(ACL_METERS),
+        .ACL_IPV6(ACL_IPV6),
         .FLOW_EN(FLOW_EN),
         .IPSEC_EN(IPSEC_EN),
         .TLS_EN(TLS_EN),
@@ -198,6 +216,8 @@ module nic_port_tb #(
         .m_axis_wire_tready(out_wire_tready),
         .m_axis_wire_tlast(out_wire_tlast),
         .m_axis_wire_tuser(out_wire_tuser),
+        .m_axis_wire_seq(out_wire_seq),
+        .m_axis_wire_direction(out_wire_direction),
         .rx_entry_valid(rx_entry_valid),
         .rx_entry_seq(rx_entry_seq),
         .rx_disp_valid(rx_disp_valid),

@@ -1,7 +1,7 @@
 """The slots of a port's pipelines in order, and the streams between them as the taps number them.
 
 tb/nic/nic_port_taps.sv gathers the streams: of each direction first the edge at which frames enter, then what comes out
-of each slot; what comes out of the last one leaves at the other edge.
+of each slot; what comes out of the last one leaves at the other edge. Demultiplexers and joins count as slots.
 """
 
 from __future__ import annotations
@@ -46,10 +46,11 @@ class Lane:
 
 _RX: Final = (
     "mac_rx", "ingress_rx", "parser_rx", "pfc_rx", "ipsec_rx", "parser_inner", "roce_icrc", "acl_rx", "rx_buffer",
-    "tls_rx", "roce", "egress_rx",
+    "rx_demux", "tls_rx", "roce", "host_join", "egress_rx",
 )  # fmt: skip
 _TX: Final = (
-    "join", "ingress_tx", "parser_tx", "acl_tx", "tls_tx", "ipsec_tx", "tx_sched", "egress_tx", "mac_tx",
+    "join", "ingress_tx", "parser_tx", "acl_tx", "tls_tx", "ipsec_tx", "sched_join", "tx_sched", "tx_demux",
+    "egress_tx", "mac_tx",
 )  # fmt: skip
 
 LANES: Final[dict[Edge, Lane]] = {

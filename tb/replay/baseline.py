@@ -93,7 +93,7 @@ def _record(path: Path | str, number: int, line: str) -> Record:
         raise BaselineError(path, f"{problem}; the file that --records wrote is wanted", number) from error
     if not isinstance(record, dict) or "v" not in record:
         raise BaselineError(path, "is no record of a replay; the file that --records wrote is wanted", number)
-    if record["v"] != VERSION:
+    if record["v"] not in range(1, VERSION + 1):
         problem = f"is a record of version {record['v']}, and {VERSION} is wanted: write the file anew"
         raise BaselineError(path, problem, number)
     for key, kinds in _KEYS.items():

@@ -20,14 +20,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from models.config import ConfigError, NicConfig
 from tb.build import Run, SimulationFailed
 from tb.replay.capture import CaptureError
+from tb.replay.checks import UsageError
 from tb.replay.packed import clear_failures, is_failure
 from tb.replay.piece import printable
-from tb.replay.play import SHRINK_TRIES
+from tb.replay.play import REFUSED, SHRINK_TRIES
 from tb.replay.rerun import RUNNING_ONLY, found_waves, pack_waves, rerun_command, shown
+from tb.replay.rules import programmed
 from tb.replay.windows import capture_names
 from tb.report.table import CaptureResult, console, counted, print_captures
 from tb.targets.engine import CLOCK_NS
 from tb.targets.launch import ENGINES, default_engine, job_folder, launch_job
+from tb.targets.program import RulesError
 from tb.toolchain import ROOT, SIM_BUILD
 
 __all__ = ["sim"]
@@ -118,7 +121,7 @@ def _play(
     waves: bool,
     failures: Path,
 ) -> tuple[Run, list[CaptureResult]]:
-    """One simulation for all captures."""
+    """One simulation for all captures. RulesError: the rules don't fit the port."""
     job = {
         "captures": [
             {"name": name, "path": os.path.abspath(path)}
@@ -136,10 +139,12 @@ def _play(
         return launch_job("captures", job, sim=sim, engine=engine, seed=seed, waves=waves, timeout_s=1800)[0]
 
     run = _watched(out, work, folder, len(paths))
+    if (folder / REFUSED).exists():
+        raise RulesError((folder / REFUSED).read_text())
     return run, _results(folder)
 
 
-def _reproduce(path: Path, sim: str, engine: str, seed: int, config: Path | None) -> str:
+def _reproduce(path: Path, sim: str, engine: str, seed: int, config: Path | None, acl: Path | None) -> str:
     """The one command that plays a failing capture again with a waveform, for the shell.
 
     Of a packed failure it is ``nicloop rerun``; else ``make`` where it can say it: in the repository's folder, of a
@@ -148,11 +153,12 @@ def _reproduce(path: Path, sim: str, engine: str, seed: int, config: Path | None
     if is_failure(path):
         return rerun_command(path)
     name = shown(path)
-    if Path.cwd() == ROOT and shlex.quote(name) == name and engine == default_engine(sim) and config is None:
+    if Path.cwd() == ROOT and shlex.quote(name) == name and engine == default_engine(sim) and config is acl is None:
         return f"make sim TEST={name} SIM={sim} SEED={seed} WAVES=1"
     words = [shown(ROOT / ".venv" / "bin" / "nicloop"), "sim", f"./{name}" if name.startswith("-") else name]
     words += ["--sim", sim, "--engine", engine, "--seed", str(seed), "--waves"]
-    return shlex.join(words + (["--config", shown(config)] if config is not None else []))
+    files = (("--config", config), ("--acl", acl))
+    return shlex.join([*words, *(word for option, file in files if file is not None for word in (option, shown(file)))])
 
 
 def _packed_waves(path: Path) -> Path | None:
@@ -194,6 +200,7 @@ def sim(
     jobs: Annotated[int | None, typer.Option(help="Compilers at a time.")] = None,
     engine: Annotated[str | None, typer.Option(help=f"What drives the port: {' or '.join(ENGINES)}.")] = None,
     config: Annotated[Path | None, typer.Option(help="TOML file of the programmed NIC.")] = None,
+    acl: Annotated[Path | None, typer.Option(help="Rules of the ACL: TOML or a ClassBench filter set.")] = None,
     output: Annotated[Path, typer.Option(help="Folder for sim/summary.json and failures/.")] = SIM_BUILD,
 ) -> None:
     """Play captures through rx and tx of the port and compare every frame with the golden model."""
@@ -209,15 +216,19 @@ def sim(
         os.environ["NICLOOP_JOBS"] = str(jobs)
     paths = _captures(captures)
     try:
-        programmed = NicConfig.load(config) if config is not None else NicConfig()
-    except ConfigError as error:
+        nic, _ = programmed(config, acl, ("rx", "tx"))
+    except (ConfigError, UsageError) as error:
         typer.echo(f"nicloop: {error}", err=True)
         raise typer.Exit(2) from error
     begin = time.monotonic()
     if not all(map(is_failure, paths)):
         clear_failures(output / "failures", paths)
     options = {"sim": simulator, "engine": engine, "seed": seed, "failures": output / "failures"}
-    run, results = _play(out, paths, programmed, waves=waves, **options)
+    try:
+        run, results = _play(out, paths, nic, waves=waves, **options)
+    except RulesError as error:
+        typer.echo(f"nicloop: {shown(acl or config or Path('--config'))}: {error}", err=True)
+        raise typer.Exit(2) from error
     title = f"{simulator}, {engine}, seed {seed}: every frame through rx and tx"
     print_captures(out, results, CLOCK_NS, title)
     failed = [result for result in results if result.mismatches]
@@ -228,7 +239,7 @@ def sim(
     places = {result.name: Path(result.failure.get("capture") or played[result.name]) for result in failed}
     if stopped_in := names[len(results)] if complete and len(results) < len(paths) else "":
         places[stopped_in] = played[stopped_in]
-    commands = {name: _reproduce(path, simulator, engine, seed, config) for name, path in places.items()}
+    commands = {name: _reproduce(path, simulator, engine, seed, config, acl) for name, path in places.items()}
     for result in failed[:EXPLAINED]:
         _explain(out, result, "" if waves else commands[result.name])
     if len(failed) > EXPLAINED:
@@ -249,7 +260,7 @@ def sim(
         "simulator": simulator,
         "engine": engine,
         "seed": seed,
-        "config": programmed.to_toml(),
+        "config": nic.to_toml(),
         "ok": not failed and not notices and complete == "",
         "simulator_error": complete,
         "wall_s": round(time.monotonic() - begin, 2),

@@ -39,15 +39,19 @@ def _comments(judged: Judged, clock_ns: float) -> list[str]:
     window, outcome = judged.window, judged.outcome
     differences = {at: [difference(mismatch) for mismatch in found] for at, found in judged.by_frame().items()}
     comments = []
-    for source in outcome.source.tolist():
+    kinds = zip(outcome.source.tolist(), judged.copies.tolist(), judged.redirected.tolist(), strict=True)
+    for source, copy, redirected in kinds:
         if source < 0:
             comments.append("made by the port: of no input frame")
             continue
         frame, code, latency = int(window.frame[source]), int(outcome.code[source]), int(outcome.latency_cycles[source])
         words = [
-            f"input {window.index[source]} ({window.capture}: frame {frame}, in Wireshark {frame + 1})",
+            f"{'copy of ' if copy else ''}input {window.index[source]} ({window.capture}: frame {frame}, in Wireshark "
+            f"{frame + 1})",
             disposition_name(code) or "its end was not reported",
         ]
+        if redirected:
+            words.append("redirected")
         if code >= FIRST_DROP:
             words.append(f"reason {code_name(code)}")
         if latency >= 0:

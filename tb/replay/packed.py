@@ -27,6 +27,7 @@ from tb.replay.capture import CaptureError, read_capture, write_capture
 from tb.replay.item import Failing, Item, Verdict
 from tb.replay.versions import versions
 from tb.targets.base import Fault
+from tb.targets.program import rule_sets
 
 __all__ = [
     "KEPT_MISMATCHES",
@@ -49,8 +50,10 @@ __all__ = [
 ]
 
 KIND = "nicloop failure"
-SCHEMA = 1
-"""Version of ``failure.json``."""
+SCHEMA = 2
+"""Version of ``failure.json``: 2 where ``config.toml`` may hold the ACL's rules."""
+_READ = (1, 2)
+"""Versions that are read."""
 
 KEPT_MISMATCHES = 20
 """Differences of a play that are written out; all are counted."""
@@ -170,7 +173,7 @@ def _capture_bytes(item: Item, verdict: Verdict | None) -> bytes:
         return path.read_bytes()
 
 
-def _note(failing: Failing, origin: Origin) -> dict[str, Any]:
+def _note(failing: Failing, config: NicConfig, origin: Origin) -> dict[str, Any]:
     item = failing.item
     edges = sorted({item.direction(place) for place in range(len(item.frames))})
     ports = sorted(set(item.frames.port.tolist()))
@@ -184,6 +187,7 @@ def _note(failing: Failing, origin: Origin) -> dict[str, Any]:
         "direction": edges[0] if len(edges) == 1 else "both",
         "port": ports[0] if len(ports) == 1 else ports,
         **asdict(origin),
+        "rules": {slot: len(rule_set.rules) for slot, rule_set in rule_sets(config)},
         "profiles": {edge.name.lower(): profile for edge, profile in sorted(item.profiles.items())},
         "cut": asdict(item.cut) if item.cut is not None else None,
         "starts_from": "reset" if item.state is None else "state",
@@ -257,7 +261,7 @@ def write_failure(folder: Path, failing: Failing, config: NicConfig, origin: Ori
     item = failing.item
     path = _place(folder, _stem(failing), item.name, origin.command)
     members = {
-        _NOTE: _json(_note(failing, origin)),
+        _NOTE: _json(_note(failing, item.config or config, origin)),
         _CONFIG: (item.config or config).to_toml().encode(),
         _CAPTURE: _capture_bytes(item, failing.verdict),
     }
@@ -349,10 +353,10 @@ def _read_note(path: Path) -> dict[str, Any]:
         raise FailureError(str(path), f"is damaged: {_NOTE} in it is no JSON ({error})") from error
     if not isinstance(note, dict) or note.get("kind") != KIND:
         raise FailureError(str(path), f"is no failure of nicloop: no {_NOTE} of kind {KIND!r} in it")
-    if note.get("version") != SCHEMA:
+    if note.get("version") not in _READ:
         raise FailureError(
             str(path),
-            f"has version {note.get('version')!r} of a failure, this nicloop reads {SCHEMA}: "
+            f"has version {note.get('version')!r} of a failure, this nicloop reads {' and '.join(map(str, _READ))}: "
             f"check out the commit that made it ({(note.get('versions') or {}).get('commit')})",
         )
     return note

@@ -20,6 +20,7 @@ from tb.replay.pace import PlayTimes, offered
 from tb.replay.packed import Origin, unpackable
 from tb.replay.records import Records
 from tb.replay.replay import Failed, replay
+from tb.replay.rules import RuleFigures
 from tb.replay.select import Filter, FrameRange
 from tb.replay.silence import silences
 from tb.replay.slots import SlotFigures, Tapped
@@ -27,6 +28,7 @@ from tb.replay.statistics import Statistics
 from tb.replay.window import WINDOW_FRAMES, Judged, Listener, Window
 from tb.replay.windows import Windows
 from tb.targets.base import Target
+from tb.targets.program import check_rules
 
 __all__ = ["EDGES", "Performed", "Progress", "Skipping", "Task", "Waving", "perform"]
 
@@ -41,7 +43,8 @@ class Task:
     captures: name and path of each. config: TOML. port, direction: None: as the capture says. frames, wanted: the texts
     of a range and a filter, "": all. records, out: paths, "-": standard output, "": none. waves: file of the
     waveform of the first window, or of all frames of a range that ends, on a target that writes it itself. failures:
-    folder where a failure is packed, "": nowhere; origin: the fields of its `Origin`.
+    folder where a failure is packed, "": nowhere; origin: the fields of its `Origin`. rules, rule_lines: the name
+    of the file that the rules in ``config`` came from, and on which of its lines each begins; "": from ``config``.
     """
 
     captures: list[list[str]]
@@ -58,6 +61,8 @@ class Task:
     failures: str = ""
     waves: str = ""
     origin: dict[str, Any] = field(default_factory=dict)
+    rules: str = ""
+    rule_lines: list[int] = field(default_factory=list)
 
     def windows(self) -> Windows:
         """Its frames. SelectError: a range or filter that can't be understood."""
@@ -75,11 +80,11 @@ class Task:
 class Performed:
     """What a replay gave; as JSON takes it.
 
-    seen: frames that the captures hold, as far as they were read. figures: of `Statistics`, and ``slots`` of
-    `SlotFigures` where the target has taps. stopped: it ended with a window that failed; interrupted: since it was told
-    to; error, unwritten: as of `Ended`. unread: captures that can't be read, or not to their end. failure: the file of
-    a packed failure, "": none; unpacked: why it couldn't be packed. cpu_s, wall_s: from the first frame to the last;
-    simulated: cycles in that time, without those that were skipped.
+    seen: frames that the captures hold, as far as they were read. figures: of `Statistics` and `RuleFigures`, and
+    ``slots`` of `SlotFigures` where the target has taps. stopped: it ended with a window that failed; interrupted:
+    since it was told to; error, unwritten: as of `Ended`. unread: captures that can't be read, or not to their end.
+    failure: the file of a packed failure, "": none; unpacked: why it couldn't be packed. cpu_s, wall_s: from the first
+    frame to the last; simulated: cycles in that time, without those that were skipped.
     """
 
     seen: int
@@ -144,26 +149,39 @@ class Progress:
         self.cpu_s = round(time.process_time() - self._spent, 3)
 
 
+@runtime_checkable
+class Programmed(Protocol):
+    """A target that says how far it is programmed: register writes done, and in all."""
+
+    on_program: Callable[[int, int], None]
+
+
 async def perform(
     target: Target,
     task: Task,
     *,
     tell: Callable[[int, int, int], None] = lambda *_: None,
+    programming: Callable[[int, int], None] = lambda *_: None,
     interrupted: Callable[[], bool] = lambda: False,
     warn: Callable[[str], None] = lambda _: None,
 ) -> Performed:
-    """Replay a task. ``tell`` takes frames, simulated cycles, bytes so far; ``interrupted`` is asked before each
-    window; ``warn`` takes what a person should know before it is played (`silences`, where time is skipped).
+    """Replay a task. ``tell`` takes frames, simulated cycles, bytes so far, ``programming`` before that register writes
+    done and in all; ``interrupted`` is asked before each window; ``warn`` takes what a person should know before it is
+    played (`silences`, where time is skipped).
 
-    CaptureError: an output can't be opened. Unsupported: a frame is of a port that the target lacks. TargetError: the
-    target can't be configured.
+    RulesError: the rules don't fit the target; nothing was written. CaptureError: an output can't be opened.
+    Unsupported: a frame is of a port that the target lacks. TargetError: the target can't be configured.
     """
     config = NicConfig.parse(task.config)
+    await check_rules(target, config)
+    if isinstance(target, Programmed):
+        target.on_program = programming
     clock_ns = target.capabilities.clock_ns
     windows, statistics = task.windows(), Statistics(clock_ns)
     progress = Progress(target, windows, tell)
     times = PlayTimes(target.now)
-    listeners: list[Listener] = [statistics, progress, times]
+    rules = RuleFigures(config, task.port or 0, task.rules, task.rule_lines)
+    listeners: list[Listener] = [statistics, progress, times, rules]
     slots = SlotFigures(target) if isinstance(target, Tapped) else None
     if slots is not None:
         listeners.append(slots)
@@ -201,7 +219,7 @@ async def perform(
     )
     return Performed(
         seen=windows.seen,
-        figures=statistics.figures() | ({} if slots is None else {"slots": slots.figures()}),
+        figures=statistics.figures() | rules.figures() | ({} if slots is None else {"slots": slots.figures()}),
         stopped=ended.stopped,
         interrupted=interrupted(),
         error=ended.error,

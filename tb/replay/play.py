@@ -37,9 +37,11 @@ from tb.replay.shrink import shrink
 from tb.report.table import CaptureResult, Latency
 from tb.targets.base import Fault, Target
 from tb.targets.engine import DIRECTIONS
+from tb.targets.program import RulesError, check_rules
 
 __all__ = [
     "PROFILES",
+    "REFUSED",
     "SHRINK_TRIES",
     "as_told",
     "draw_profiles",
@@ -55,6 +57,9 @@ PROFILES: dict[Edge, tuple[str, ...]] = {
     Edge.WIRE: ("none", "random", "bursty", "one_in", "gap", "after_valid", "stall_last", "storm"),
 }
 """What is drawn from, by the edge at which frames come out."""
+
+REFUSED = "refused"
+"""File that says why nothing of a job was played."""
 
 SHRINK_TRIES = 150
 """Replays that the shrinking of one capture may take; a tenth of that under Icarus."""
@@ -192,7 +197,13 @@ def as_told(item: Item, entry: Mapping[str, Any], seed: int) -> Item:
 
 
 async def play_job(target: Target, task: Mapping[str, Any], config: NicConfig, folder: Path) -> None:
-    """The captures of a job, one after the other; a line of ``results.jsonl`` for each as soon as it is done."""
+    """The captures of a job, one after the other; a line of ``results.jsonl`` for each as soon as it is done. A file
+    `REFUSED` and nothing else: the job's rules don't fit the target."""
+    try:
+        await check_rules(target, config)
+    except RulesError as error:
+        (folder / REFUSED).write_text(str(error))
+        return
     with (folder / "results.jsonl").open("w", buffering=1) as results:
         for entry in task["captures"]:
             name = entry["name"]
@@ -201,7 +212,8 @@ async def play_job(target: Target, task: Mapping[str, Any], config: NicConfig, f
                     Path(entry["path"]), name, task["seed"], task["most_beats"], window=entry.get("window", False)
                 )
                 item = as_told(item, entry, task["seed"])
-            except CaptureError as error:
+                await check_rules(target, item.config or config)
+            except (CaptureError, RulesError) as error:
                 results.write(json.dumps(asdict(CaptureResult(name, notice=str(error)))) + "\n")
                 continue
             result, failing = await play_item(target, item, config, tries=task["tries"])

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from models.acl_meter import Colour
 from models.frames import Edge
 from models.meta import FIRST_DROP, Code
 from models.nic import Mismatch
@@ -18,12 +19,12 @@ from models.parser import ChecksumVerdict, L3Kind, L4Kind, NatT
 from tb.replay.fields import header_fields
 from tb.replay.sink import Sink
 from tb.replay.statistics import code_name, disposition_name
-from tb.replay.window import Judged
+from tb.replay.window import Judged, Ruled
 from tb.targets.engine import DIRECTIONS
 
 __all__ = ["EMPTY_FRAME", "KEYS", "VERSION", "Records", "difference", "records"]
 
-VERSION = 1
+VERSION = 2
 """Of the schema."""
 
 EMPTY_FRAME = "empty_frame"
@@ -31,8 +32,8 @@ EMPTY_FRAME = "empty_frame"
 
 KEYS = (
     "v", "index", "capture", "frame", "time_ns", "port", "direction", "length", "snapped", "disposition", "reason",
-    "queue", "latency_cycles", "latency_ns", "match", "differences", "out", "code", "parse_code", "src", "dst", "proto",
-    "src_port", "dst_port", "spi", "qpn", "psn", "ip_checksum", "l4_checksum",
+    "queue", "latency_cycles", "latency_ns", "match", "differences", "out", "acl_rule", "mark", "colour", "code",
+    "parse_code", "src", "dst", "proto", "src_port", "dst_port", "spi", "qpn", "psn", "ip_checksum", "l4_checksum",
 )  # fmt: skip
 """Of a record, in their order; ``differences`` only where the frame doesn't match."""
 
@@ -70,6 +71,7 @@ def records(judged: Judged, clock_ns: float) -> list[dict[str, Any]]:
     for number, source in enumerate(outcome.source.tolist(), judged.first_out):
         if source >= 0:
             out[source].append(number)
+    ruled = judged.ruled or Ruled.none(n)
     time_ns = np.where(outcome.first_in >= 0, judged.begin_ns + outcome.first_in * clock_ns, -1)
     columns = zip(
         window.index.tolist(),
@@ -83,13 +85,14 @@ def records(judged: Judged, clock_ns: float) -> list[dict[str, Any]]:
         outcome.queue.tolist(),
         outcome.latency_cycles.tolist(),
         out,
+        zip(ruled.rule.tolist(), ruled.mark.tolist(), ruled.colour.tolist(), strict=True),
         _headers(judged),
         strict=True,
     )
     made = []
-    for at, (index, frame, time, port, edge, length, snapped, code, queue, latency, numbers, headers) in enumerate(
-        columns
-    ):
+    for at, (
+        index, frame, time, port, edge, length, snapped, code, queue, latency, numbers, (rule, mark, colour), headers
+    ) in enumerate(columns):  # fmt: skip
         differs = at in differences or (code == Code.NONE and length > 0)
         record = {
             "v": VERSION,
@@ -111,6 +114,9 @@ def records(judged: Judged, clock_ns: float) -> list[dict[str, Any]]:
         if differs:
             record["differences"] = differences.get(at, ["its end was not reported"])
         record["out"] = numbers
+        record["acl_rule"] = rule if rule >= 0 else None
+        record["mark"] = mark if mark >= 0 else None
+        record["colour"] = Colour(colour).name.lower() if colour >= 0 else None
         record.update(headers)
         made.append(record)
     return made

@@ -14,6 +14,7 @@ from models.meta import Code
 from models.nic import Mismatch, NicPortModel
 from tb.replay.capture import CaptureError
 from tb.replay.item import Saves
+from tb.replay.rules import ruled_by
 from tb.replay.window import Judged, Listener, Window
 from tb.targets.base import Stuck, Target, TargetError, Unsupported
 
@@ -138,10 +139,12 @@ class _Player:
         self._check_ports(window)
         carried = np.flatnonzero(window.batch.lengths)
         batch = window.batch if len(carried) == len(window) else window.batch.select(carried)
-        now_ns, error = self.target.now(), None
+        now_ns, error, ruled = self.target.now(), None, None
         try:
             outcome = await self.target.play(batch) if len(batch) else _nothing(0, 0, now_ns)
             mismatches = self.model.check(batch, outcome, self.before)
+            ruled = ruled_by(self.model.played(batch, outcome, self.before)) if len(outcome) == len(batch) else None
+            self.model.commit(batch, outcome, self.before)
             self.before = outcome.counters or self.before
         except Unsupported:
             raise
@@ -158,7 +161,8 @@ class _Player:
         if len(batch) < len(window):
             outcome = _spread(outcome, carried, len(window))
             mismatches = [replace(m, frame=int(carried[m.frame])) if m.frame >= 0 else m for m in mismatches]
-        judged = Judged(window, outcome, mismatches, outcome.begin_ns, self.frames_out)
+            ruled = None if ruled is None else ruled.spread(carried, len(window))
+        judged = Judged(window, outcome, mismatches, outcome.begin_ns, self.frames_out, ruled)
         self.frames_out += len(outcome.frames)
         return judged, error
 

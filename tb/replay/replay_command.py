@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from models.config import ConfigError, NicConfig
+from models.config import ConfigError
 from tb.build import SimulationFailed
 from tb.replay.baseline import BaselineError, read_records
 from tb.replay.capture import CaptureError
@@ -22,6 +22,7 @@ from tb.replay.ending import Ending, Wanted
 from tb.replay.pace import PACES
 from tb.replay.perform import EDGES, Performed, Task
 from tb.replay.piece import printable
+from tb.replay.rules import directions_of, programmed
 from tb.replay.run import How, no_start, play, to_stdout
 from tb.replay.select import Filter, FrameRange, SelectError
 from tb.replay.show import progress
@@ -29,6 +30,7 @@ from tb.replay.window import WINDOW_FRAMES
 from tb.replay.windows import capture_names
 from tb.targets.base import TargetError, Unsupported
 from tb.targets.launch import TARGETS, default_engine
+from tb.targets.program import RulesError
 from tb.toolchain import SIM_BUILD
 
 __all__ = ["check_choices", "named", "replay"]
@@ -45,6 +47,7 @@ def replay(
     port: Annotated[int | None, typer.Option(help="Port at which frames enter (0, or as the capture says).")] = None,
     direction: Annotated[str | None, typer.Option(help="rx (default, or as the capture says) or tx.")] = None,
     config: Annotated[Path | None, typer.Option(help="TOML file of the programmed NIC.")] = None,
+    acl: Annotated[str | None, typer.Option(help="Rules of the ACL: TOML or a ClassBench filter set.")] = None,
     target: Annotated[str, typer.Option(help=f"What plays: one of {', '.join(TARGETS)}.")] = "native",
     simulator: Annotated[str, typer.Option("--sim", help="Of the cocotb target: verilator or icarus.")] = "verilator",
     pace: Annotated[str, typer.Option(help=f"One of {', '.join(PACES)}.")] = "asap",
@@ -95,15 +98,17 @@ def replay(
             raise UsageError("--filter: is empty: leave it out to play all frames")
         if simulator == "icarus" and target != "cocotb":
             raise UsageError(f"--sim: icarus plays only with --target cocotb, and --target is {target}")
-        programmed = NicConfig.load(config) if config is not None else NicConfig()
+        nic, rules = programmed(config, acl, directions_of(direction, captures), port)
         check_captures(captures)
-        check_outputs(outputs, [*captures, *([baseline] if baseline else [])])
+        check_outputs(outputs, [*captures, *(name for name in (baseline, acl) if name)])
         _check_wanted(outputs, baseline, as_json)
     except (UsageError, ConfigError, BaselineError) as error:
         typer.echo(f"nicloop: {error}", err=True)
         raise typer.Exit(2) from error
     ends = Wanted(report, baseline, as_json, to_stderr="-" in outputs.values())
-    raise typer.Exit(_play(replace(task, config=programmed.to_toml()), how, ends, sizes(captures)))
+    if rules is not None:
+        task = replace(task, rules=rules.name, rule_lines=list(rules.lines))
+    raise typer.Exit(_play(replace(task, config=nic.to_toml()), how, ends, sizes(captures)))
 
 
 def _play(task: Task, how: How, wanted: Wanted, total: int | None) -> int:
@@ -114,12 +119,15 @@ def _play(task: Task, how: How, wanted: Wanted, total: int | None) -> int:
         kept = Path(folder) / "records.jsonl" if wanted.baseline and task.records in ("", "-") else None
         played = task if kept is None else replace(task, records=str(kept))
         try:
-            with progress(total) as tell:
-                performed, waveform = play(played, how, tell)
+            with progress(total) as bar:
+                performed, waveform = play(played, how, bar)
             if kept is not None and task.records == "-":
                 performed = _copied(performed, kept)
         except (CaptureError, Unsupported) as error:
             typer.echo(f"nicloop: {error}", err=True)
+            return 2
+        except RulesError as error:
+            typer.echo(f"nicloop: {task.rules or '--config'}: {error}", err=True)
             return 2
         except TargetError as error:
             typer.echo(f"nicloop: {no_start(error)}", err=True)

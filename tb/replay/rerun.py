@@ -28,6 +28,7 @@ from tb.targets.launch import ENGINES, TARGETS, default_engine, launch_job
 from tb.targets.model import ModelTarget
 from tb.targets.native import SnapshotError, waves_suffix
 from tb.targets.probe import native_of_build
+from tb.targets.program import RulesError, check_rules
 from tb.toolchain import ROOT, SIM_BUILD, ToolError
 
 __all__ = [
@@ -120,6 +121,7 @@ async def _play_native(packed: Packed, item: Item, how: PlayedOn, *, waves: bool
             f"starts from a saved state of build {build}, here it is {target.build}: other RTL, harness or tools; "
             f"replay the whole capture: {packed.origin.command}",
         )
+    await check_rules(target, item.config or packed.config)
     path = None
     if waves:
         folder = packed.path.parent if os.access(packed.path.parent, os.W_OK) else SIM_BUILD / "waves"
@@ -233,6 +235,8 @@ def _introduce(packed: Packed, how: PlayedOn) -> None:
     typer.echo(f"{packed.path.name}: {frames} of {note['capture']} ({_numbers(note['numbers'])}), from {start}")
     if origin.command:
         typer.echo(f"  found by:  {origin.command}")
+    for slot, count in note.get("rules", {}).items():
+        typer.echo(f"  {slot}:    {counted(count, 'rule')}, in the file")
     typer.echo(f"  there:     {note['found']['first']}")
     here = versions(how.sim if how.target != "model" else None)
     then = note["versions"]
@@ -357,7 +361,7 @@ def rerun(
     except (FailureError, UsageError) as error:
         print(f"nicloop: {error}", file=sys.stderr)
         raise typer.Exit(2) from error
-    except (SnapshotError, Unsupported) as error:
+    except (SnapshotError, Unsupported, RulesError) as error:
         print(f"nicloop: {file}: {error}", file=sys.stderr)
         raise typer.Exit(2) from error
     except (SimulationFailed, TargetError) as error:

@@ -15,16 +15,17 @@ from types import FrameType, TracebackType
 from typing import Any, BinaryIO
 
 from tb.build import build
-from tb.nic.designs import port_design
+from tb.nic.designs import least, port_design
 from tb.replay.capture import CaptureError
 from tb.replay.packed import capture_stem
 from tb.replay.perform import Performed, Task, perform
-from tb.replay.show import Tell, watched
+from tb.replay.show import Bar, watched
 from tb.targets.base import Target, TargetError, Unsupported
 from tb.targets.launch import job_folder, launch_job
 from tb.targets.model import ModelTarget
 from tb.targets.native import NativeTarget, waves_suffix
 from tb.targets.probe import ProbeTarget
+from tb.targets.program import RulesError
 from tb.toolchain import SIM_BUILD
 
 __all__ = ["How", "Interrupt", "no_start", "play", "replay_job", "to_stdout"]
@@ -65,19 +66,19 @@ class Interrupt:
         signal.signal(signal.SIGINT, self._before)
 
 
-def play(task: Task, how: How, tell: Tell) -> tuple[Performed, Path | None]:
+def play(task: Task, how: How, bar: Bar) -> tuple[Performed, Path | None]:
     """Do a task; also the waveform, where there is one.
 
-    CaptureError: an output can't be opened. Unsupported: a frame is of a port that the target lacks. BuildError,
-    ToolError, SimulationFailed: of a target that is built.
+    CaptureError: an output can't be opened. Unsupported: a frame is of a port that the target lacks. RulesError: the
+    rules don't fit it. BuildError, ToolError, SimulationFailed: of a target that is built.
     """
     if how.target == "cocotb":
-        return _in_simulator(task, how, tell)
+        return _in_simulator(task, how, bar)
     target = ModelTarget() if how.target == "model" else (ProbeTarget if how.slots else NativeTarget)(how.seed)
     waves = _waves_place(task) if how.waves else None
     here = task if waves is None else replace(task, waves=str(waves))
     with Interrupt() as interrupt:
-        performed = asyncio.run(_here(target, here, tell, interrupt))
+        performed = asyncio.run(_here(target, here, bar, interrupt))
     return performed, waves if waves is not None and waves.exists() else None
 
 
@@ -90,34 +91,36 @@ def _waves_place(task: Task) -> Path:
     return place
 
 
-async def _here(target: NativeTarget | ModelTarget, task: Task, tell: Tell, interrupt: Interrupt) -> Performed:
+async def _here(target: NativeTarget | ModelTarget, task: Task, bar: Bar, interrupt: Interrupt) -> Performed:
     if isinstance(target, NativeTarget):
         await target.start()
 
     def warn(text: str) -> None:
         print(f"nicloop: {text}", file=sys.stderr)
 
-    return await perform(target, task, tell=tell, interrupted=lambda: interrupt.asked, warn=warn)
+    return await perform(
+        target, task, tell=bar.tell, programming=bar.programming, interrupted=lambda: interrupt.asked, warn=warn
+    )
 
 
 # -- in a simulator ----------------------------------------------------------------------------------------------------
 
 
-def _in_simulator(task: Task, how: How, tell: Tell) -> tuple[Performed, Path | None]:
-    build(port_design(how.engine), how.sim, "fast", how.waves)  # before Ctrl-C only asks for an end
+def _in_simulator(task: Task, how: How, bar: Bar) -> tuple[Performed, Path | None]:
+    build(port_design(how.engine, **least(how.sim)), how.sim, "fast", how.waves)  # before Ctrl-C only asks for an end
     with _spooled(task) as files, Interrupt() as interrupt:
         job = asdict(files)
         options: dict[str, Any] = {"sim": how.sim, "engine": how.engine, "seed": how.seed}
         folder = job_folder("replay", job, **options)
         shutil.rmtree(folder, ignore_errors=True)  # so that no request to end goes into a folder that is replaced
 
-        def watch() -> tuple[int, int, int] | None:
+        def watch() -> None:
             if interrupt.asked:
                 with suppress(OSError):  # the folder isn't there yet: the next look comes soon
                     (folder / _STOP).touch()
-            return _read_progress(folder)
+            _tell_progress(folder, bar)
 
-        with watched(watch, tell):
+        with watched(watch):
             run, _ = launch_job("replay", job, **options, waves=how.waves, timeout_s=_MOST_S)
         if not (folder / _RESULT).exists():
             run.check()
@@ -135,7 +138,12 @@ class _Refused(CaptureError):
         Exception.__init__(self, text)
 
 
-_REFUSALS: dict[str, type[Exception]] = {"output": _Refused, "port": Unsupported, "target": TargetError}
+_REFUSALS: dict[str, type[Exception]] = {
+    "output": _Refused,
+    "port": Unsupported,
+    "rules": RulesError,
+    "target": TargetError,
+}
 
 
 def no_start(error: TargetError) -> str:
@@ -174,27 +182,28 @@ def to_stdout(file: BinaryIO) -> None:
         raise CaptureError("standard output", f"can't be written: {error.strerror}") from error
 
 
-def _read_progress(folder: Path) -> tuple[int, int, int] | None:
+def _tell_progress(folder: Path, bar: Bar) -> None:
+    """What a simulation wrote of itself: register writes done and in all, then frames, cycles, bytes."""
     with suppress(OSError, ValueError):
-        frames, cycles, taken = json.loads((folder / _PROGRESS).read_text())
-        return frames, cycles, taken
-    return None
+        found = json.loads((folder / _PROGRESS).read_text())
+        (bar.programming if len(found) == 2 else bar.tell)(*found)
 
 
 async def replay_job(target: Target, job: dict[str, Any], folder: Path) -> None:
     """The inside of it: the task in ``job``; progress, the request to end and the result are files in ``folder``."""
     task = Task(**{name: job[name] for name in Task.__dataclass_fields__})
 
-    def tell(frames: int, cycles: int, taken: int) -> None:
-        (folder / f"{_PROGRESS}.new").write_text(json.dumps([frames, cycles, taken]))
+    def tell(*numbers: int) -> None:
+        (folder / f"{_PROGRESS}.new").write_text(json.dumps(numbers))
         (folder / f"{_PROGRESS}.new").replace(folder / _PROGRESS)
 
     try:
-        performed = await perform(target, task, tell=tell, interrupted=(folder / _STOP).exists)
+        performed = await perform(target, task, tell=tell, programming=tell, interrupted=(folder / _STOP).exists)
     except CaptureError as error:
         result = {"refused": str(error), "kind": "output"}
     except TargetError as error:
-        result = {"refused": str(error), "kind": "port" if isinstance(error, Unsupported) else "target"}
+        kinds = (name for name, kind in _REFUSALS.items() if isinstance(error, kind))
+        result = {"refused": str(error), "kind": next(kinds, "target")}
     else:
         result = performed.to_json()
     (folder / _RESULT).write_text(json.dumps(result))

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TextIO
 
 from rich.box import SIMPLE_HEAD
@@ -18,12 +19,27 @@ from tb.replay.baseline import Comparison
 from tb.replay.perform import Performed
 from tb.report.table import PLAIN_WIDTH
 
-__all__ = ["EXPLAINED", "Tell", "progress", "say", "show", "show_comparison", "stream", "watched"]
+__all__ = [
+    "EXPLAINED",
+    "MOST_RULES",
+    "Bar",
+    "Tell",
+    "called",
+    "progress",
+    "say",
+    "show",
+    "show_comparison",
+    "show_rules",
+    "stream",
+    "watched",
+]
 
 EXPLAINED = 5
 """Frames that differ which are told in words."""
 _DIFFERENCES = 3
 """Differences of each."""
+MOST_RULES = 20
+"""Rules of a slot that are shown."""
 
 Tell = Callable[[int, int, int], None]
 
@@ -44,42 +60,52 @@ class _Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
         frames, cycles, elapsed = task.fields["frames"], task.fields["cycles"], task.elapsed or 0
         if not elapsed or not frames:
-            return Text("starting")
+            return Text(task.fields["before"] or "starting")
         return Text(f"{frames:,} frames, {_scaled(frames / elapsed)} frames/s, {_scaled(cycles / elapsed)} cycles/s")
 
 
+@dataclass(frozen=True)
+class Bar:
+    """What is told of a replay that runs: ``tell`` takes frames, cycles, bytes of the captures; ``programming``, before
+    the first of them, register writes done and in all."""
+
+    tell: Tell = lambda *_: None
+    programming: Callable[[int, int], None] = lambda *_: None
+
+
 @contextmanager
-def progress(total: int | None) -> Iterator[Tell]:
+def progress(total: int | None) -> Iterator[Bar]:
     """A bar on standard error while a replay runs, where a person looks there; gives what is told of it.
 
     total: bytes of the captures, None: unknown.
     """
     out = stream(sys.stderr)
     if not out.is_terminal:
-        yield lambda *_: None
+        yield Bar()
         return
     columns = (SpinnerColumn(), BarColumn(15), _Rate(table_column=Column(no_wrap=True)), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True) as bar:
-        task = bar.add_task("", total=total, frames=0, cycles=0)
+        task = bar.add_task("", total=total, frames=0, cycles=0, before="")
 
         def tell(frames: int, cycles: int, taken: int) -> None:
             if not bar.tasks[0].fields["frames"]:
                 bar.reset(task, total=total)  # the rates are those of the replay, without what was built before it
             bar.update(task, completed=taken, frames=frames, cycles=cycles)
 
-        yield tell
+        def programming(done: int, of: int) -> None:
+            bar.update(task, before=f"programming the port: {done:,} of {of:,} writes")
+
+        yield Bar(tell, programming)
 
 
 @contextmanager
-def watched(read: Callable[[], tuple[int, int, int] | None], tell: Tell) -> Iterator[None]:
-    """Tell what ``read`` finds, some times a second, while something else runs."""
+def watched(look: Callable[[], None]) -> Iterator[None]:
+    """``look`` some times a second while something else runs."""
     ended = threading.Event()
 
     def watch() -> None:
         while not ended.wait(0.2):
-            found = read()
-            if found is not None:
-                tell(*found)
+            look()
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
@@ -94,8 +120,10 @@ def watched(read: Callable[[], tuple[int, int, int] | None], tell: Tell) -> Iter
 
 
 def show(out: Console, title: str, performed: Performed) -> None:
-    """The table, and the first frames that differ."""
+    """The table, what the rules did, and the first frames that differ."""
     out.print(_table(title, performed))
+    for slot in performed.figures.get("acl", ()):
+        show_rules(out, slot)
     _explain(out, performed)
 
 
@@ -155,6 +183,54 @@ def _directions(figures: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
             f"{numbers['share']:.0%}",
             f"{numbers['gbps']:.2f} Gb/s out, with preamble, FCS, gap",
         )
+
+
+def show_rules(out: Console, slot: Mapping[str, Any]) -> None:
+    """The rules of a slot that were hit, most frames first; what it did in all."""
+    say(out, f"rules of {slot['slot']}" + (f" ({slot['file']})" if slot["file"] else ""), "italic")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("rule", justify="right", no_wrap=True)
+    table.add_column("", overflow="fold")
+    table.add_column("action", overflow="fold")
+    table.add_column("frames", justify="right", no_wrap=True)
+    table.add_column("bytes", justify="right", no_wrap=True)
+    for row in slot["hits"][:MOST_RULES]:
+        table.add_row(str(row["rule"]), Text(called(row)), row["action"], f"{row['frames']:,}", f"{row['bytes']:,}")
+    table.add_section()
+    default = slot["default"]
+    table.add_row("none", "", default["action"], f"{default['frames']:,}", f"{default['bytes']:,}")
+    out.print(table)
+    for text in _rules_told(slot):
+        say(out, text)
+
+
+def called(row: Mapping[str, Any]) -> str:
+    """A rule's name, else its line."""
+    return row["name"] or ("" if row["line"] is None else f"line {row['line']}")
+
+
+def _rules_told(slot: Mapping[str, Any]) -> Iterator[str]:
+    hit, without = len(slot["hits"]), len(slot["without_hits"])
+    more = f", the first {MOST_RULES} of them above" if hit > MOST_RULES else ""
+    yield f"{hit:,} of {slot['rules']:,} rules hit{more}; {without:,} without a hit"
+    done = [
+        f"{word} {slot[name]:,}"
+        for name, word in (
+            ("denied", "denied"),
+            ("policed", "policed"),
+            ("no_port", "to a port that isn't there"),
+            ("mirrored", "mirrored"),
+            ("mirror_dropped", "copies lost"),
+            ("redirected", "redirected"),
+            ("unjudged", "not judged, as they came in bad"),
+        )
+        if slot[name]
+    ]
+    if slot["meters"]:
+        done.append(f"metered {slot['metered_green']:,} green, {slot['metered_yellow']:,} yellow, "
+                    f"{slot['metered_red']:,} red")  # fmt: skip
+    if done:
+        yield "; ".join(done)
 
 
 def _speed(performed: Performed) -> Iterator[tuple[str, str, str]]:

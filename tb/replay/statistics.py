@@ -20,7 +20,7 @@ from tb.targets.engine import DIRECTIONS
 
 __all__ = ["FIGURES_VERSION", "KEPT_DIFFERENCES", "KEPT_FRAMES", "Statistics", "code_name", "disposition_name"]
 
-FIGURES_VERSION = 1
+FIGURES_VERSION = 2
 KEPT_FRAMES = 100
 """Frames that differ, kept with their bytes; as many differences that belong to no frame."""
 KEPT_DIFFERENCES = 40
@@ -94,7 +94,7 @@ class Statistics:
     def __init__(self, clock_ns: float = CYCLE_NS) -> None:
         self.clock_ns = clock_ns
         self.windows = self.frames = self.bytes = self.snapped = self.empty = self.cycles = 0
-        self.generated = self.copies = self.frames_out = 0
+        self.generated = self.copies = self.redirected = self.frames_out = 0
         self.mismatched = self.port_mismatches = 0
         self._codes = np.zeros(256, np.int64)
         self._kept: list[dict[str, Any]] = []
@@ -116,9 +116,13 @@ class Statistics:
         self.frames += len(batch)
         self.bytes += len(batch.data)
         self.cycles += outcome.cycles
-        known = outcome.source[outcome.source >= 0]
-        self.generated += len(outcome.source) - len(known)
-        self.copies += len(known) - int(np.count_nonzero(np.bincount(known, minlength=1)))
+        known = outcome.source >= 0
+        self.generated += len(outcome.source) - int(np.count_nonzero(known))
+        # What comes out of one frame twice is a copy too, whoever made it.
+        own = outcome.source[known & ~judged.copies]
+        self.copies += int(np.count_nonzero(judged.copies))
+        self.copies += len(own) - int(np.count_nonzero(np.bincount(own, minlength=1)))
+        self.redirected += int(np.count_nonzero(judged.redirected))
         self.frames_out += len(outcome.source)
         of_frame = self._take_mismatches(judged)
         differs = np.zeros(len(batch), np.bool_)
@@ -170,10 +174,10 @@ class Statistics:
         direction.grid.add(lengths[at] - 1, latency)
 
     def _count_out(self, judged: Judged, start_ns: int) -> None:
-        """Rates of what came out of frames in, from the cycles of these."""
+        """Rates of what came out of frames in, copies apart, from the cycles of these."""
         outcome = judged.outcome
         out_lengths = outcome.frames.lengths
-        of_frames = outcome.source >= 0
+        of_frames = (outcome.source >= 0) & ~judged.copies
         way = np.full(len(outcome.source), -1)
         way[of_frames] = judged.window.batch.edge[outcome.source[of_frames]]
         for edge, direction in self._directions.items():
@@ -297,6 +301,7 @@ class Statistics:
             "cycles": self.cycles,
             "clock_ns": self.clock_ns,
             "simulated_ns": self._end_ns,
+            "redirected": self.redirected,
             "dispositions": _dispositions(self._codes),
             "drops": dict(sorted(drops.items(), key=lambda item: (-item[1], item[0]))),
             "accounting": self._accounting(),

@@ -68,11 +68,11 @@ class Step:
 class Trace:
     """What became of one frame.
 
-    index, capture, frame, direction, length, disposition, reason, queue: as in a record. begin_ns: simulated time at
-    which its play began, cycle 0 of it. latency_cycles: None: it did not come out. alone_cycles: of a frame that is
-    alone in the port. ended: the slot in which it ended or stands, the edge where it came out. error: what ended the
-    play before its end, "": nothing. differences: of this frame, and of none, from the golden model; others: frames of
-    its window before it that differ.
+    index, capture, frame, direction, length, disposition, reason, queue, acl_rule: as in a record. begin_ns: simulated
+    time at which its play began, cycle 0 of it. latency_cycles: None: it did not come out. alone_cycles: of a frame
+    that is alone in the port. ended: the slot in which it ended or stands, the edge where it came out. redirected: it
+    left by the other direction, behind the slot ``ended``. error: what ended the play before its end, "": nothing.
+    differences: of this frame, and of none, from the golden model; others: frames of its window before it that differ.
     """
 
     index: int
@@ -88,6 +88,8 @@ class Trace:
     alone_cycles: int
     ended: str
     steps: list[Step]
+    acl_rule: int | None = None
+    redirected: bool = False
     differences: list[str] = field(default_factory=list)
     others: int = 0
     error: str = ""
@@ -169,6 +171,7 @@ def follow_last(judged: Judged, lanes: list[Passed], model: NicPortModel, error:
     (frames,) = [found for found in lanes if found.lane.entry == edge]
     code, latency = int(outcome.code[at]), int(outcome.latency_cycles[at])
     place = int(frames.ended[-1])
+    redirected = bool(judged.redirected[outcome.source == at].any())
     return Trace(
         index=int(window.index[at]),
         capture=window.capture,
@@ -182,18 +185,23 @@ def follow_last(judged: Judged, lanes: list[Passed], model: NicPortModel, error:
         latency_cycles=latency if latency >= 0 else None,
         alone_cycles=model.latency_cycles(edge, data),
         ended=frames.lane.entry_name if place < 0 else frames.lane.behind(place),
-        steps=list(_steps(frames, model, data)),
+        acl_rule=None if judged.ruled is None or judged.ruled.rule[at] < 0 else int(judged.ruled.rule[at]),
+        steps=list(_steps(frames, model, data, aside=redirected)),
+        redirected=redirected,
         differences=[difference(one) for one in judged.mismatches if one.frame in (at, -1)],
         others=len({one.frame for one in judged.mismatches} - {at, -1}),
         error=error,
     )
 
 
-def _steps(frames: Passed, model: NicPortModel, data: bytes) -> Iterator[Step]:
-    """The steps of the last one of these frames: entry edge, slots, exit edge."""
+def _steps(frames: Passed, model: NicPortModel, data: bytes, *, aside: bool = False) -> Iterator[Step]:
+    """The steps of the last one of these frames: entry edge, slots, exit edge. aside: it leaves by the other
+    direction, and how long it would be alone from the buffer on isn't told."""
     lane, row = frames.lane, len(frames) - 1
     yield _step(frames, row, -1, lane.entry_name, None)
-    alone = _alone(frames, model, data)
+    alone: dict[str, int | None] = {**_alone(frames, model, data)}
+    if aside:
+        alone |= dict.fromkeys(lane.slots[lane.slots.index(lane.buffer) :])
     for place, slot in enumerate(lane.slots):
         yield _step(frames, row, place, slot, alone[slot])
     shown, taken = (int(column[row, -1]) for column in (frames.offered, frames.first))

@@ -14,19 +14,22 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from models.config import ConfigError, NicConfig
+from models.config import ConfigError
 from tb.replay.checks import UsageError, check_captures, sizes
 from tb.replay.pace import PACES
 from tb.replay.perform import Task
+from tb.replay.piece import printable
 from tb.replay.replay_command import check_choices, named
+from tb.replay.rules import directions_of, programmed
 from tb.replay.run import How, no_start
-from tb.replay.show import Tell, progress, say, stream
+from tb.replay.show import Bar, progress, say, stream
 from tb.replay.trace import Step, Trace, TraceEnded, TraceError, trace
 from tb.replay.window import WINDOW_FRAMES
 from tb.report.table import counted
 from tb.targets.base import TargetError, Unsupported
 from tb.targets.engine import CLOCK_NS
 from tb.targets.probe import ProbeTarget
+from tb.targets.program import RulesError
 
 __all__ = ["follow", "show_trace"]
 
@@ -37,6 +40,7 @@ def follow(
     port: Annotated[int | None, typer.Option(help="Port at which frames enter (0, or as the capture says).")] = None,
     direction: Annotated[str | None, typer.Option(help="rx (default, or as the capture says) or tx.")] = None,
     config: Annotated[Path | None, typer.Option(help="TOML file of the programmed NIC.")] = None,
+    acl: Annotated[str | None, typer.Option(help="Rules of the ACL: TOML or a ClassBench filter set.")] = None,
     pace: Annotated[str, typer.Option(help=f"One of {', '.join(PACES)}.")] = "asap",
     wanted: Annotated[str, typer.Option("--filter", help="As for replay; numbers stay those of the capture.")] = "",
     window: Annotated[int, typer.Option(help="Frames that are played at once.")] = WINDOW_FRAMES,
@@ -49,13 +53,16 @@ def follow(
         check_choices(How("native", "verilator", seed=seed), task)
         if frame < 0:
             raise UsageError(f"--frame: {frame} must be 0 or more")
-        programmed = NicConfig.load(config) if config is not None else NicConfig()
+        nic, _ = programmed(config, acl, directions_of(direction, captures), port)
         check_captures(captures)
-        whole = replace(task, config=programmed.to_toml())
-        with progress(sizes(captures)) as tell:
-            found = asyncio.run(_traced(whole, frame, seed, tell))
+        whole = replace(task, config=nic.to_toml())
+        with progress(sizes(captures)) as bar:
+            found = asyncio.run(_traced(whole, frame, seed, bar))
     except (UsageError, ConfigError, TraceError, Unsupported) as error:
         typer.echo(f"nicloop: {error}", err=True)
+        raise typer.Exit(2) from error
+    except RulesError as error:
+        typer.echo(f"nicloop: {'--config' if acl is None else printable(acl)}: {error}", err=True)
         raise typer.Exit(2) from error
     except TraceEnded as error:
         typer.echo(f"nicloop: {error}", err=True)
@@ -73,10 +80,11 @@ def follow(
     raise typer.Exit(0 if found.ok else 1)
 
 
-async def _traced(task: Task, frame: int, seed: int, tell: Tell) -> Trace:
+async def _traced(task: Task, frame: int, seed: int, bar: Bar) -> Trace:
     target = ProbeTarget(seed)
     await target.start()
-    return await trace(target, task, frame, tell)
+    target.on_program = bar.programming
+    return await trace(target, task, frame, bar.tell)
 
 
 # -- words -------------------------------------------------------------------------------------------------------------
@@ -84,8 +92,9 @@ async def _traced(task: Task, frame: int, seed: int, tell: Tell) -> Trace:
 
 def show_trace(out: Console, found: Trace) -> None:
     """A line for each slot, and in words what became of the frame."""
+    rule = "" if found.acl_rule is None else f"; by rule {found.acl_rule}"
     name = f"frame {found.index} ({found.capture}: frame {found.frame}, in Wireshark {found.frame + 1})"
-    say(out, f"{name}, {found.direction}, {found.length} bytes: {_fate(found)}")
+    say(out, f"{name}, {found.direction}, {found.length} bytes: {_fate(found)}{rule}")
     out.print(_table(found))
     for line in _explained(found):
         say(out, line)
@@ -99,6 +108,8 @@ def show_trace(out: Console, found: Trace) -> None:
 
 
 def _fate(found: Trace) -> str:
+    if found.redirected:
+        return f"delivered; redirected in {found.ended}, to the {'wire' if found.direction == 'rx' else 'host'} edge"
     if found.disposition == "delivered":
         return f"delivered to the {found.ended}" + (f", queue {found.queue}" if found.direction == "rx" else "")
     if found.disposition is None:
@@ -117,7 +128,7 @@ def _table(found: Trace) -> Table:
         if step.reached is None:
             break
         cells = (step.reached, step.left, step.last, step.cycles, step.alone, step.stalled or None)
-        at_edge = step.alone is None
+        at_edge = step.slot.endswith(" edge")
         shown = [f"({value})" if at_edge and cell == 3 else str(value) if value is not None else "-"
                  for cell, value in enumerate(cells)]  # fmt: skip
         table.add_row(step.slot, *shown[:5], "" if step.stalled == 0 else shown[5], _by(step))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
-from models.frames import FLAG_SNAPPED, Batch, Int64, Outcome
+from models.frames import FLAG_SNAPPED, Batch, Edge, Int64, Outcome
+from models.meta import field_of
 from models.nic import Mismatch
 
-__all__ = ["WINDOW_FRAMES", "Judged", "Listener", "Window"]
+__all__ = ["WINDOW_FRAMES", "Judged", "Listener", "Ruled", "Window"]
 
 WINDOW_FRAMES = 4096
 """Frames that are played at once, and held in memory."""
@@ -42,12 +44,37 @@ class Window:
 
 
 @dataclass(frozen=True)
+class Ruled:
+    """What the ACL makes of the n frames of a window, as the golden model says. int32[n] each, -1: none.
+
+    rule: the number of the rule that decided; -1: the default action, or it wasn't judged. mark: the DSCP that it was
+    marked with. colour: of a metered frame, a `Colour`.
+    """
+
+    rule: np.ndarray
+    mark: np.ndarray
+    colour: np.ndarray
+
+    @classmethod
+    def none(cls, n: int) -> Ruled:
+        """Of n frames that no ACL looked at."""
+        return cls(*(np.full(n, -1, np.int32) for _ in range(3)))
+
+    def spread(self, at: np.ndarray, n: int) -> Ruled:
+        """Of n frames, of which these are the ones at ``at``."""
+        whole = Ruled.none(n)
+        for name in ("rule", "mark", "colour"):
+            getattr(whole, name)[at] = getattr(self, name)
+        return whole
+
+
+@dataclass(frozen=True)
 class Judged:
     """A window that was played, and the differences from the golden model.
 
     mismatches: their ``frame`` is a position in the window, -1: no frame in particular. begin_ns: simulated time at
-    cycle 0 of the play, as in the outcome. first_out: number, through the replay, of the first
-    frame of ``outcome.frames``.
+    cycle 0 of the play, as in the outcome. first_out: number, through the replay, of the first frame of
+    ``outcome.frames``. ruled: None: no ACL looked at the frames.
     """
 
     window: Window
@@ -55,6 +82,24 @@ class Judged:
     mismatches: list[Mismatch]
     begin_ns: int
     first_out: int
+    ruled: Ruled | None = None
+
+    @cached_property
+    def copies(self) -> np.ndarray:
+        """bool[m]: of the frames out, those that are a mirror's copies. Only the metadata to the host tells."""
+        outcome = self.outcome
+        if not len(outcome.meta):
+            return np.zeros(len(outcome.source), np.bool_)
+        return (field_of(outcome.meta, "acl_copy") != 0) & (outcome.frames.edge == Edge.HOST) & (outcome.source >= 0)
+
+    @cached_property
+    def redirected(self) -> np.ndarray:
+        """bool[m]: of the frames out, those that left by the edge at which they came in."""
+        outcome, edge = self.outcome, self.window.batch.edge
+        same = np.zeros(len(outcome.source), np.bool_)
+        known = outcome.source >= 0
+        same[known] = outcome.frames.edge[known] == edge[outcome.source[known]]
+        return same & ~self.copies
 
     def by_frame(self) -> dict[int, list[Mismatch]]:
         """The differences of each frame that differs, by its position in the window; -1: those of no frame."""

@@ -58,8 +58,9 @@ def write_page(path: Path, figures: Mapping[str, Any], run: Run) -> None:
 def render_page(figures: Mapping[str, Any], run: Run) -> str:
     """Text of the report.
 
-    figures: of ``Statistics.figures``. Two more keys may be in it: ``slots``, of ``SlotFigures.figures``
-    (tb/replay/slots.py), and ``baseline``, of ``Comparison.figures`` (tb/replay/baseline.py).
+    figures: of ``Statistics.figures``. More keys may be in it: ``acl``, of ``RuleFigures.figures``
+    (tb/replay/rules.py), ``slots``, of ``SlotFigures.figures`` (tb/replay/slots.py), ``baseline``, of
+    ``Comparison.figures`` (tb/replay/baseline.py).
     """
     return _template().render(
         f=figures,
@@ -70,6 +71,7 @@ def render_page(figures: Mapping[str, Any], run: Run) -> str:
         directions=[_direction(way, numbers, figures["clock_ns"]) for way, numbers in figures["directions"].items()],
         throughput=_throughput(figures["throughput"]),
         time_unit=plot.time_unit,
+        without_hits={slot["slot"]: _spans(slot["without_hits"]) for slot in figures.get("acl", ())},
     )
 
 
@@ -134,6 +136,17 @@ def _verdict(figures: Mapping[str, Any], run: Run) -> dict[str, str]:
     if played == 1:
         return {"css": "pass", "word": "Pass", "text": "The one frame did what the golden model says"}
     return {"css": "pass", "word": "Pass", "text": f"All {played:,} frames did what the golden model says"}
+
+
+def _spans(numbers: Sequence[int]) -> str:
+    """Rising numbers as text: "0 to 3, 7"."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return ", ".join(f"{first:,}" if first == last else f"{first:,} to {last:,}" for first, last in spans)
 
 
 # -- parts of the page ------------------------------------------------------------------------------------------------

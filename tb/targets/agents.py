@@ -1,8 +1,8 @@
 """Engine ``agents``: the stream agents of ``tb.lib`` drive ``nic_port`` beat by beat. For any simulator.
 
 A frame has the sequence number that the port gives it: the count of its direction since reset. By that number the
-reported end of a frame is matched with the frame that was offered, and, on rx, so is the frame that comes out (``meta``
-carries it); a frame on the wire carries no number and is matched with the delivered ones in order.
+reported end of a frame is matched with the frame that was offered, and so is what comes out, at whatever edge: the
+metadata at the host and the pins beside the wire say direction and number.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from tb.lib.clock import cycle, high_within, next_valid, start_clock, wait_cycle
 from tb.lib.pause import PAUSES
 from tb.targets.axil import AxilMaster
 from tb.targets.base import Capabilities, Fault, FaultKind, Frame, ProtocolError, Stuck
+from tb.targets.dut import WireSink, port_now
 from tb.targets.engine import (
     CLOCK_NS,
     DIRECTIONS,
@@ -33,11 +34,10 @@ from tb.targets.engine import (
     WATCHDOG_CYCLES,
     CameOut,
     Fate,
-    Gone,
     Played,
     cycles_of,
     make_outcome,
-    settle,
+    origin_of,
 )
 
 __all__ = ["AgentsEngine"]
@@ -55,16 +55,16 @@ class _Token:
     frame: AxisFrame
     fate: Fate = field(default_factory=Fate)
     lone: bool = False
-    came: bool = False
+    came: CameOut | None = None
 
     @property
     def closed(self) -> bool:
         """Its end was reported and, if it was delivered, it came out."""
-        return self.fate.code != 0 and (self.came or self.fate.code != Code.DELIVERED)
+        return self.fate.code != 0 and (self.came is not None or self.fate.code != Code.DELIVERED)
 
 
 class _Way:
-    """One direction: a source, a sink, the frames between them."""
+    """One direction: the source of its frames, the sink at the opposite edge, the frames under way."""
 
     def __init__(self, edge: Edge, source: AxisSource, sink: AxisSink) -> None:
         self.edge, self.source, self.sink = edge, source, sink
@@ -75,8 +75,8 @@ class _Way:
         """As after reset: sequence numbers from 0, nothing under way."""
         self.next = 0
         self.open: dict[int, _Token] = {}
-        self.unmatched: deque[CameOut] = deque()
-        self.reported: deque[_Token] = deque()
+        self.newest: dict[int, _Token] = {}  # by number, whether it has ended or not
+        self.strays = 0  # frames that came out at this sink, and that nobody sent
 
 
 class AgentsEngine:
@@ -109,7 +109,7 @@ class AgentsEngine:
             (Edge.HOST, "s_axis_host", "m_axis_wire"),
         ):
             source = AxisSource(dut, inlet, clk, rng=Random(f"{self._seed} {inlet}"), undefined=self._undefined)
-            sink = AxisSink(dut, outlet, clk)
+            sink = (WireSink if edge == Edge.HOST else AxisSink)(dut, outlet, clk)
             way = _Way(edge, source, sink)
             sink.add_callback(lambda frame, way=way: self._came(way, frame))
             cocotb.start_soon(self._dispositions(way))
@@ -146,19 +146,22 @@ class AgentsEngine:
     # -- frames out and their ends -----------------------------------------------------------------------------------
 
     def _came(self, way: _Way, frame: AxisFrame) -> None:
-        way.unmatched.append(
-            CameOut(
-                way.edge.opposite,
-                -1,
-                frame.data,
-                frame.user,
-                frame.meta,
-                frame.valid_cycle,
-                frame.first_cycle,
-                frame.last_cycle,
-            )
-        )
-        self._match(way)
+        """A frame came out at the sink of ``way``."""
+        edge, number, copy = origin_of(frame.meta)
+        token = self.ways[edge].newest.get(number)
+        # What comes behind the end of its play, or a second time, nobody sent.
+        if token is None or (token.came is not None and not copy) or (self._played is None and not token.lone):
+            way.strays += 1
+            return
+        cycles = (frame.valid_cycle, frame.first_cycle, frame.last_cycle)
+        came = CameOut(way.edge.opposite, token.index, frame.data, frame.user, frame.meta, *cycles, copy)
+        if not copy:
+            token.came = came
+        if token.lone:
+            self.out[came.edge].append(_lone(came))
+        elif self._played is not None:
+            self._played.out.append(self._relative(came))
+        self._close(token)
 
     async def _dispositions(self, way: _Way) -> None:
         """Take every reported end of a frame; costs nothing in cycles without one."""
@@ -178,28 +181,12 @@ class AgentsEngine:
                 self._complain(way, f"frame {number} ended with code {end}, but no such frame is in the port")
                 continue
             token.fate.code, token.fate.queue = end, where
-            if token.fate.code == Code.DELIVERED:
-                way.reported.append(token)
-            else:
-                self._close(token)
-            self._match(way)
+            self._close(token)
 
     def _complain(self, way: _Way, what: str) -> None:
         """Note what a report broke; the play ends with it."""
         self._complaints.append(f"cycle {cycle(self.dut.clk) - self._begin}: {way.name}_disp: {what}")
         self._moved.set()
-
-    def _match(self, way: _Way) -> None:
-        """Pair frames that came out with those that were reported delivered, in order."""
-        while way.unmatched and way.reported:
-            came, token = way.unmatched.popleft(), way.reported.popleft()
-            token.came = True
-            came.source = token.index
-            if token.lone:
-                self.out[came.edge].append(_lone(came))
-            elif self._played is not None:
-                self._played.out.append(self._relative(came))
-            self._close(token)
 
     def _relative(self, came: CameOut) -> CameOut:
         came.first_out -= self._begin
@@ -208,7 +195,8 @@ class AgentsEngine:
         return came
 
     def _close(self, token: _Token) -> None:
-        if not token.lone:
+        """Its end was reported, or it came out: where that was the last thing to wait for, it waits no more."""
+        if token.closed and not token.lone:
             self._waiting.discard(token.index)
         self._moved.set()
 
@@ -218,7 +206,7 @@ class AgentsEngine:
         number = way.next & 0xFFFF
         assert number not in way.open, f"{way.name}: 65536 frames are under way"
         way.next += 1
-        way.open[number] = token
+        way.open[number] = way.newest[number] = token
         way.source.append(token.frame)
 
     async def send(self, edge: Edge, data: bytes, queue: int, bad: int) -> None:
@@ -272,13 +260,13 @@ class AgentsEngine:
         clk = self.dut.clk
         await RisingEdge(clk)
         self.begin_ns = int(get_sim_time("ns"))
-        self._begin = cycle(clk)
+        self._begin, now = cycle(clk), port_now(self.dut)
         frames = list(batch)
         tokens = [
             _Token(i, _axis_frame(Edge(int(batch.edge[i])), frames[i], int(batch.queue[i]), int(batch.bad[i])))
             for i in range(len(batch))
         ]
-        self._played = Played([token.fate for token in tokens])
+        self._played = Played([token.fate for token in tokens], now=now)
         left = {edge: [token for token in tokens if batch.edge[token.index] == edge] for edge in Edge}
         times = [cycles_of(int(time)) for time in batch.time_ns]
         try:
@@ -339,10 +327,25 @@ class AgentsEngine:
                 way, token = late[0]
                 raise Stuck(f"s_axis_{way.edge.name.lower()}", waited, "a frame has ended, not its beats", token.index)
             await edge
+        await self._until_idle()
         for task in tasks:
             task.cancel()
         await edge
         self._check_complaints()
+
+    async def _until_idle(self) -> None:
+        """Copies, whose end nobody reports, are out once the port is idle. `Stuck`: it doesn't become idle."""
+        assert self._played is not None
+        edge, idle = RisingEdge(self.dut.clk), self.dut.idle
+        before: tuple[int, list[bool]] | None = None
+        quiet = 0
+        while idle.value != _ONE and not self._complaints:
+            moved = len(self._played.out), [way.sink.partial for way in self.ways.values()]
+            quiet = 0 if moved != before else quiet + 1
+            before = moved
+            if quiet > WATCHDOG_CYCLES:
+                raise Stuck("idle", quiet, "every frame has its end, and the port does not become idle")
+            await edge
 
     def _check_complaints(self) -> None:
         if self._complaints:
@@ -356,7 +359,7 @@ class AgentsEngine:
             await wait_cycles(self.dut.clk, left)
         self._check_complaints()
         # Frames of a send that was begun since are theirs.
-        came = [f"m_axis_{way.edge.opposite.name.lower()}" for way in self.ways.values() if way.unmatched]
+        came = [f"m_axis_{way.edge.opposite.name.lower()}" for way in self.ways.values() if way.strays]
         if self._alone and came:
             raise ProtocolError(
                 f"after the end of every frame of the play {' and '.join(came)} gave more frames that nobody sent"
@@ -376,12 +379,12 @@ class AgentsEngine:
                 and getattr(self.dut, f"{outlet}_tready").value != _ONE
             ):
                 return outlet, "a beat waits for tready, which the sink keeps at 0"
-            if way.reported:
-                return f"m_axis_{edge.opposite.name.lower()}", (
-                    f"{len(way.reported)} frames were reported delivered and did not come out"
-                )
-            if way.unmatched:
-                return f"{way.name}_disp", f"{len(way.unmatched)} frames came out and were never reported delivered"
+            silent = [token for token in way.newest.values() if token.fate.code == Code.DELIVERED and not token.closed]
+            if silent:
+                return outlet, f"{len(silent)} frames were reported delivered and did not come out"
+            quiet = [token for token in begun if token.came is not None]
+            if quiet:
+                return f"{way.name}_disp", f"{len(quiet)} frames came out and were never reported delivered"
             if begun:
                 numbers = sorted(token.index for token in begun)
                 return f"{way.name}_disp", f"the end of frames {numbers[:5]} ({len(numbers)} in all) was never reported"
@@ -420,20 +423,26 @@ class AgentsEngine:
         assert self._played is not None
         self._played.resets.append(cycle(self.dut.clk) + 1 - self._begin)
         rest: dict[Edge, list[_Token]] = {}
-        for edge, way in self.ways.items():
+        for edge in self.ways:
             begun = [token for token in left[edge] if token.frame.first_cycle >= 0]
-            gone = [token for token in begun if not token.closed]
-            lost = [
-                Gone(t.index, t.frame.data, bool(t.frame.user & 1), unpack(t.frame.meta)["queue"], t.fate) for t in gone
-            ]
-            for came in settle(way.unmatched, lost):
-                self._played.out.append(self._relative(came))
+            for token in begun:
+                if not token.closed:
+                    _end_at_reset(token)
             rest[edge] = left[edge][len(begun) :]
             for token in rest[edge]:
                 old = token.frame
                 token.frame = AxisFrame(old.data, user=old.user, meta=old.meta)
         await self.reset()
         return rest
+
+
+def _end_at_reset(token: _Token) -> None:
+    """The end of a frame that a reset met: delivered where it came out whole and the report of that was lost."""
+    if token.came is None:
+        token.fate.code, token.fate.queue = Code.RESET, 0
+        return
+    beside = token.came.meta if token.came.edge == Edge.HOST else token.frame.meta
+    token.fate.code, token.fate.queue = Code.DELIVERED, unpack(beside)["queue"]
 
 
 def _lone(came: CameOut) -> Frame:

@@ -17,7 +17,7 @@ _OKAY = 0
 class AxilMaster:
     """Drives ``{prefix}_*`` of ``dut``. ``patience``: cycles until an access that isn't answered is `Stuck`."""
 
-    def __init__(self, dut: HierarchyObject, prefix: str, clk: LogicObject, patience: int = 1000) -> None:
+    def __init__(self, dut: HierarchyObject, prefix: str, clk: LogicObject, patience: int = 4000) -> None:
         self._dut, self._prefix, self._patience = dut, prefix, patience
         self._edge = RisingEdge(clk)
         self._lock = Lock()

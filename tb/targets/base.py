@@ -155,6 +155,8 @@ class Capabilities:
     edges: frozenset[Edge] = frozenset({Edge.WIRE, Edge.HOST})
     cycle_times: bool = True
     """Cycles and latencies of an Outcome are exact."""
+    rules: bool = True
+    """Its ACLs judge frames by the rules of the configuration."""
     overlapping: bool = True
     """Frames of a play follow each other as closely as the stimulus says; False: each is alone in the device."""
     faults: frozenset[FaultKind] = frozenset()

@@ -8,6 +8,7 @@ from cocotb.triggers import RisingEdge
 from tb.lib.clock import cycle, high_within, start_clock, wait_cycles
 from tb.native.harness import Harness
 from tb.targets.axil import AxilMaster
+from tb.targets.dut import port_now
 from tb.targets.harness import HarnessEngine
 
 __all__ = ["BfmEngine"]
@@ -46,6 +47,9 @@ class BfmEngine(HarnessEngine):
 
     def _now(self) -> int:
         return cycle(self.dut.clk)
+
+    def _port_now(self) -> int:
+        return port_now(self.dut)
 
     async def read(self, address: int) -> int:
         return await self.axil.read(address)

@@ -6,7 +6,7 @@ of them on every target; a new target is done when it passes.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,9 @@ import numpy as np
 
 from models.config import NicConfig, ParserConfig
 from models.frames import Batch, Edge, Outcome
-from models.meta import Code
+from models.meta import Code, field_of
+from tb.nic.redirect import MIRRORED, REDIRECTED, RULES, Act
+from tb.nic.redirect import frame as ruled_frame
 from tb.scenarios.base import check
 from tb.targets.base import (
     PROFILES,
@@ -414,6 +416,70 @@ async def back_pressure_stays_until_it_is_replaced(target: Target) -> None:
         check("stalled" in str(error), f"the error doesn't list the profiles: {error}")
     else:
         check(False, "a profile that isn't there was taken")
+
+
+def ruled(batch: Batch, outcome: Outcome, acts: Sequence[Act]) -> None:
+    """Each frame left by the edge that its act says, once; copies, at the host, have its source and not its cycles."""
+    copies = field_of(outcome.meta, "acl_copy") != 0
+    own = outcome.source[~copies]
+    check(sorted(own.tolist()) == list(range(len(batch))), f"frames out are {own.tolist()}")
+    for i, act in enumerate(acts):
+        out = np.flatnonzero(outcome.source == i)
+        frame_out, copy = out[~copies[out]][0], out[copies[out]]
+        edge = int(batch.edge[i]) if act in REDIRECTED else 1 - int(batch.edge[i])
+        check(outcome.frames.edge[frame_out] == edge, f"frame {i} ({act.name}) left by edge {1 - edge}")
+        check(len(copy) == (act in MIRRORED), f"frame {i} ({act.name}) has {len(copy)} copies")
+        check(bool((outcome.frames.edge[copy] == Edge.HOST).all()), f"a copy of frame {i} went to the wire")
+        check(all(outcome.frames.frame(int(j)) == batch.frame(i) for j in out), f"frame {i} came out changed")
+        first = (int(outcome.frames.time_ns[frame_out]) - outcome.begin_ns) // 4
+        check(outcome.first_out[i] == first, f"first_out of frame {i} is {outcome.first_out[i]}, it came in {first}")
+        check(outcome.latency_cycles[i] == first - outcome.first_in[i], f"latency of frame {i}")
+
+
+@promise
+async def frames_leave_where_their_rules_say_and_copies_have_their_source(target: Target) -> None:
+    if not target.capabilities.rules:
+        return
+    port = replace(CONFIG.ports[0], acl_rx=RULES, acl_tx=RULES)
+    config = replace(CONFIG, ports=(port,) * len(CONFIG.ports))
+    acts = [act for act in (*MIRRORED, *REDIRECTED, Act.NONE) if act != Act.DENY_AND_MIRROR]
+    for profile in ("none", "random"):
+        await target.configure(config)
+        if FaultKind.BACK_PRESSURE in target.capabilities.faults:
+            for edge in Edge:
+                await target.inject(Fault.back_pressure(edge, profile))
+        for _ in range(2):
+            all_acts = acts * 2
+            edges = [edge for edge in Edge for _ in acts]
+            batch = Batch.of([ruled_frame(act, 60 + 20 * i, i) for i, act in enumerate(all_acts)], edge=edges)
+            ruled(batch, await target.play(batch), all_acts)
+    copies = 2 * 2 * sum(act in MIRRORED for act in acts)
+    total = [await read_counter(target, f"{way}_frames_out") for way in ("rx", "tx")]
+    check(sum(total) == 2 * 2 * len(acts) + copies, f"{total} frames out counted")
+
+
+@promise
+async def frames_that_are_sent_are_received_where_their_rules_say(target: Target) -> None:
+    if not target.capabilities.rules:
+        return
+    port = replace(CONFIG.ports[0], acl_rx=RULES, acl_tx=RULES)
+    await target.configure(replace(CONFIG, ports=(port,) * len(CONFIG.ports)))
+    for edge in Edge:
+        data = ruled_frame(Act.BOTH, 100)
+        await target.send(Frame(data, edge))
+        for where in (edge, Edge.HOST):
+            came = await target.receive(0, where, target.capabilities.timeout_ns)
+            check(came.data == data, f"another frame came out at {where.name}")
+        await raises(ReceiveTimeout, target.receive(0, Edge.WIRE, 1000))
+
+
+@promise
+async def now_is_the_ports_time_at_the_plays_beginning(target: Target) -> None:
+    outcome = await target.play(Batch.of(frames(2)))
+    if outcome.now < 0:
+        return
+    stamp = int(field_of(outcome.meta, "timestamp")[0])
+    check(stamp == (outcome.now >> 32) + 4 * (int(outcome.first_in[0]) + 1), f"now {outcome.now >> 32}, stamp {stamp}")
 
 
 async def run_checks(target: Target, names: Iterable[str] = ()) -> dict[str, str]:

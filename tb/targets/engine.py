@@ -6,14 +6,14 @@ are counted from the start of the play.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
 from models.frames import Batch, Edge, Outcome
-from models.meta import Code, unpack, words_of
+from models.meta import unpack, words_of
 from tb.targets.base import Capabilities, Fault, Frame
 
 __all__ = [
@@ -24,12 +24,11 @@ __all__ = [
     "CameOut",
     "Engine",
     "Fate",
-    "Gone",
     "Played",
     "cycles_of",
     "cycles_to_sleep",
     "make_outcome",
-    "settle",
+    "origin_of",
 ]
 
 CLOCK_NS = 4.0
@@ -70,7 +69,7 @@ class Fate:
 
 @dataclass
 class CameOut:
-    """One frame that came out. source: index of the frame in the play, -1: of none that was offered."""
+    """One frame that came out. source: index of the frame in the play, -1: of none that was offered. copy: of it."""
 
     edge: Edge
     source: int
@@ -80,41 +79,13 @@ class CameOut:
     first_out: int
     first_taken: int
     last_out: int
+    copy: bool = False
 
 
-@dataclass(frozen=True)
-class Gone:
-    """A frame that was in the port at a reset: its end was not reported, or it was reported delivered and never came
-    out (it stood behind the exit that reports it). ``queue``: the one it was sent with."""
-
-    index: int
-    data: bytes
-    bad: bool
-    queue: int
-    fate: Fate
-
-
-def settle(came_out: Iterable[CameOut], gone: Sequence[Gone]) -> list[CameOut]:
-    """Ends of the frames that a reset met in the port.
-
-    came_out: frames that left it whole before the reset while the report of it was lost. gone: in order; each fate gets
-    its code: delivered when the frame is among the former (then its queue is taken for right, since nobody reported
-    it), else reset. Returns the former with their source.
-    """
-    out, left = list(came_out), list(gone)
-    delivered: set[int] = set()
-    for came in out:
-        for position, frame in enumerate(left):
-            if not frame.bad and frame.data == came.data:
-                came.source = frame.index
-                frame.fate.code, frame.fate.queue = Code.DELIVERED, frame.queue
-                del left[: position + 1]
-                delivered.add(frame.index)
-                break
-    for frame in gone:
-        if frame.index not in delivered:
-            frame.fate.code, frame.fate.queue = Code.RESET, 0
-    return out
+def origin_of(meta: int) -> tuple[Edge, int, bool]:
+    """Of a frame out, from what stands beside it: the edge at which it entered, its number, whether it is a copy."""
+    word = unpack(meta)
+    return Edge(word["direction"]), word["seq"], bool(word["acl_copy"])
 
 
 class Engine(Protocol):
@@ -158,6 +129,7 @@ class Played:
     out: list[CameOut] = field(default_factory=list)
     cycles: int = 0
     resets: list[int] = field(default_factory=list)
+    now: int = -1
 
 
 def make_outcome(batch: Batch, played: Played, start_ns: int) -> Outcome:
@@ -167,7 +139,7 @@ def make_outcome(batch: Batch, played: Played, start_ns: int) -> Outcome:
     out = sorted(played.out, key=lambda frame: frame.edge)
     first_out, last_out = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     for frame in out:
-        if frame.source >= 0:
+        if frame.source >= 0 and not frame.copy:
             first_out[frame.source], last_out[frame.source] = frame.first_out, frame.last_out
     column: dict[str, Any] = {
         name: np.array([getattr(fate, name) for fate in played.fates], np.int64).reshape(n)
@@ -192,6 +164,7 @@ def make_outcome(batch: Batch, played: Played, start_ns: int) -> Outcome:
         last_out=last_out,
         cycles=played.cycles,
         begin_ns=start_ns,
+        now=played.now,
         resets=np.array(played.resets, np.int64),
         user=np.array([frame.user for frame in out], np.uint16),
         meta=words_of([frame.meta if frame.edge == Edge.HOST else 0 for frame in out]),

@@ -1,8 +1,8 @@
 """The port behind the harness of ``tb.native``: the same in the simulator (`bfm`) and without one (`native`).
 
-The harness moves frames in C++ and Python wakes once a burst. It matches reported ends with frames by sequence number,
-checks the protocol of all streams, and holds the wire edge to sending without a gap. A new harness is bound at every
-reset, so that a play depends on its seed alone.
+The harness moves frames in C++ and Python wakes once a burst. It matches reported ends and frames out with frames in by
+direction and sequence number, checks the protocol of all streams, and holds the wire edge to sending without a gap. A
+new harness is bound at every reset, so that a play depends on its seed alone.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from models.frames import Batch, Edge, Int64, Outcome
 from models.meta import Code, Words, field_of
 from tb.native import PORT_PATHS
-from tb.native.harness import Harness, Library, Results, SinkResult
+from tb.native.harness import Harness, Library, PathResult, Results, SinkResult, SourceResult
 from tb.targets.base import Capabilities, Fault, FaultKind, Frame, ProtocolError, Stuck
-from tb.targets.engine import CLOCK_NS, DIRECTIONS, SETTLE_CYCLES, WATCHDOG_CYCLES, CameOut, Fate, Gone, settle
+from tb.targets.engine import CLOCK_NS, DIRECTIONS, SETTLE_CYCLES, WATCHDOG_CYCLES
 
 __all__ = ["HarnessEngine"]
 
@@ -101,6 +102,10 @@ class HarnessEngine(ABC):
         """Cycles of the port's time."""
 
     @abstractmethod
+    def _port_now(self) -> int:
+        """The port's `now` in the cycle that ends with the next edge, in units of 2**-32 ns."""
+
+    @abstractmethod
     async def read(self, address: int) -> int: ...
 
     @abstractmethod
@@ -121,6 +126,7 @@ class HarnessEngine(ABC):
         self._harness = Harness(list(_NAMES.values()), list(_NAMES.values()), PORT_PATHS, seed=self.seed, lib=self._lib)
         self._harness.set_watchdog(WATCHDOG_CYCLES)
         self._harness.set_gapless("wire")
+        self._harness.follow_origin()
         self._attach(self._harness)
         for frames in self._out.values():
             frames.clear()
@@ -186,7 +192,7 @@ class HarnessEngine(ABC):
             await self._until_done()
         self._complain()
         self._fetch()
-        begin = self._now()
+        begin, port_now = self._now(), self._port_now()
         self.begin_ns = int(begin * CLOCK_NS)
         index = {edge: np.flatnonzero(batch.edge == edge).astype(np.int64) for edge in Edge}
         columns, resets = _Columns.of(len(batch)), []
@@ -208,7 +214,7 @@ class HarnessEngine(ABC):
         without = np.flatnonzero(columns.code == 0)
         self._complain(int(without[0]) if len(without) else None)
         self._end, self._counted, self._alone = self._now(), self._harness.counters(), True
-        return self._outcome(columns, self._now() - begin, begin, resets)
+        return self._outcome(columns, self._now() - begin, begin, port_now, resets)
 
     async def finish(self) -> None:
         left = self._end + SETTLE_CYCLES - self._now()
@@ -261,59 +267,52 @@ class HarnessEngine(ABC):
 
         Returns how many of them began, by edge.
         """
-        begun = {}
-        for edge, way in DIRECTIONS.items():
-            source, path = results.sources[_NAMES[edge]], results.paths[way]
-            sink = results.sinks[_NAMES[edge.opposite]]
-            frames = index[edge][: len(source.first)]
-            begun[edge] = len(frames)
-            columns.first_in[frames] = source.first + base
-            columns.last_in[frames] = np.where(source.last < 0, -1, source.last + base)
-            known = path.frame >= source.first_frame
-            local = path.frame[known] - source.first_frame
-            columns.code[frames[local]] = path.code[known]
-            columns.queue[frames[local]] = path.queue[known]
-            delivered = frames[local[path.code[known] == Code.DELIVERED]]
-            origin = np.full(len(sink), -1, np.int64)
-            origin[: len(delivered)] = delivered[: len(sink)]
-            # Reported delivered and still behind the exit when a reset came.
-            columns.code[delivered[len(sink) :]], columns.queue[delivered[len(sink) :]] = Code.RESET, 0
-            self._settle(batch, frames, sink.frame, origin, len(delivered), columns)
-            if edge == Edge.WIRE:
-                origin = _by_number(origin, field_of(sink.meta, "seq").astype(np.int64), frames, path.seq[known], local)
-            out = origin >= 0
-            columns.first_out[origin[out]] = sink.valid[out] + base
-            columns.last_out[origin[out]] = sink.last[out] + base
+        lanes = {
+            edge: _Lane.of(index[edge], results.sources[_NAMES[edge]], results.paths[way])
+            for edge, way in DIRECTIONS.items()
+        }
+        for edge, lane in lanes.items():
+            source = results.sources[_NAMES[edge]]
+            columns.first_in[lane.frames] = source.first + base
+            columns.last_in[lane.frames] = np.where(source.last < 0, -1, source.last + base)
+            columns.code[lane.ended] = lane.code
+            columns.queue[lane.ended] = lane.queue
+        for edge in Edge:
+            sink = results.sinks[_NAMES[edge]]
+            origin, copy = _origin(sink, edge, lanes)
+            known = (origin >= 0) & ~copy
+            out = origin if known.all() else origin[known]
+            self._settle(batch, out, sink.meta[known], edge, columns)
+            columns.first_out[out] = sink.valid[known] + base
+            columns.last_out[out] = sink.last[known] + base
             user = sink.user & 0xFF
             came = Batch.of_arrays(
                 sink.data,
                 np.diff(sink.offset) if len(sink) else np.zeros(0, np.int64),
-                edge=edge.opposite,
+                edge=edge,
                 time_ns=sink.valid + base,
-                queue=field_of(sink.meta, "queue").astype(np.uint8) if edge == Edge.WIRE else 0,
+                queue=field_of(sink.meta, "queue").astype(np.uint8) if edge == Edge.HOST else 0,
                 bad=np.where(user & 1, user, 0),
             )
             columns.out.append((came, origin, sink))
-        return begun
+        for lane in lanes.values():
+            # Reported delivered and still behind the exit when a reset came.
+            lost = lane.ended[(lane.code == Code.DELIVERED) & (columns.first_out[lane.ended] < 0)]
+            columns.code[lost], columns.queue[lost] = Code.RESET, 0
+        return {edge: len(lane.frames) for edge, lane in lanes.items()}
 
     @staticmethod
-    def _settle(
-        batch: Batch, frames: Int64, frame: Callable[[int], bytes], origin: Int64, known: int, columns: _Columns
-    ) -> None:
-        """Frames that came out before a reset while the report of it was lost; see `engine.settle`."""
-        extra = [CameOut(Edge.WIRE, -1, frame(i), 0, 0, -1, -1, -1) for i in range(known, len(origin))]
-        if not extra:
-            return
-        lost = [int(i) for i in frames if columns.code[i] in (Code.NONE, Code.RESET)]
-        fates = {i: Fate() for i in lost}
-        gone = [Gone(i, batch.frame(i), bool(batch.bad[i] & 1), int(batch.queue[i]), fates[i]) for i in lost]
-        settle(extra, gone)
-        for i, fate in fates.items():
-            columns.code[i], columns.queue[i] = fate.code, fate.queue
-        origin[known:] = [came.source for came in extra]
+    def _settle(batch: Batch, out: Int64, meta: Words, edge: Edge, columns: _Columns) -> None:
+        """Frames that came out before a reset while the report of it was lost: delivered. Their queue stands beside
+        them at the host; at the wire the one they were sent with is taken for right."""
+        lost = columns.code[out] == Code.RESET
+        if lost.any():
+            chosen = out[lost]
+            queue = field_of(meta[lost], "queue") if edge == Edge.HOST else batch.queue[chosen]
+            columns.code[chosen], columns.queue[chosen] = Code.DELIVERED, queue
 
     @staticmethod
-    def _outcome(columns: _Columns, cycles: int, begin: int, resets: list[int]) -> Outcome:
+    def _outcome(columns: _Columns, cycles: int, begin: int, now: int, resets: list[int]) -> Outcome:
         # In order per edge: the parts of one edge one after the other.
         parts = sorted(columns.out, key=lambda part: int(part[0].edge[0]) if len(part[0]) else 0)
         frames = Batch.concat([part for part, _, _ in parts])
@@ -330,6 +329,7 @@ class HarnessEngine(ABC):
             last_out=columns.last_out,
             cycles=cycles,
             begin_ns=int(begin * CLOCK_NS),
+            now=now,
             resets=np.array(resets, np.int64),
             user=np.concatenate([sink.user for _, _, sink in parts]).astype(np.uint16),
             meta=np.concatenate([sink.meta * np.uint32(_to_host(part)) for part, _, sink in parts]),
@@ -341,16 +341,64 @@ def _to_host(part: Batch) -> bool:
     return bool(len(part)) and part.edge[0] == Edge.HOST
 
 
-def _by_number(origin: Int64, seq: Int64, frames: Int64, reported: Words, local: Int64) -> Int64:
-    """Received frames carry their number: where that differs from the order of the reports, the number counts."""
-    if not len(frames):
-        return origin
-    numbers = np.full(len(frames), -1, np.int64)
-    numbers[local] = reported
-    same = (origin < 0) | (numbers[np.searchsorted(frames, np.maximum(origin, 0))] == seq)
-    if same.all():
-        return origin
-    by_number = {int(number): int(frame) for frame, number in zip(frames, numbers, strict=True)}
-    wrong = np.flatnonzero(~same)
-    origin[wrong] = [by_number.get(int(seq[i]), -1) for i in wrong]
-    return origin
+@dataclass(frozen=True)
+class _Lane:
+    """The frames of one direction that began: ``frames``, their index in the play; ``entry``, when each entered.
+
+    ended, number, code, queue: of each reported end, in order: the frame's index, its number, what was said.
+    """
+
+    frames: Int64
+    entry: Int64
+    ended: Int64
+    number: Int64
+    code: Words
+    queue: Words
+
+    @classmethod
+    def of(cls, index: Int64, source: SourceResult, path: PathResult) -> _Lane:
+        frames = index[: len(source.first)]
+        known = path.frame >= source.first_frame
+        if known.all():
+            local, number, code, queue = path.frame - source.first_frame, path.seq, path.code, path.queue
+        else:
+            local = path.frame[known] - source.first_frame
+            number, code, queue = path.seq[known], path.code[known], path.queue[known]
+        return cls(frames, path.entry_cycle, frames[local], number.astype(np.int64), code, queue)
+
+    def find(self, seq: Int64, cycle: Int64) -> Int64:
+        """Which frames have these numbers: of those that do, the one that entered last before ``cycle``; -1: none."""
+        if not len(self.ended) or not len(seq):
+            return np.full(len(seq), -1, np.int64)
+        numbers = np.full(len(self.frames), -1, np.int64)
+        numbers[np.searchsorted(self.frames, self.ended)] = self.number
+        entered = np.flatnonzero((self.entry[: len(numbers)] >= 0) & (numbers >= 0))
+        keys = numbers[entered] << 40 | self.entry[entered]
+        order = np.argsort(keys, kind="stable")
+        at = np.searchsorted(keys[order], seq << 40 | cycle, "right") - 1
+        found = entered[order[np.maximum(at, 0)]]
+        same = (at >= 0) & (numbers[found] == seq)
+        return np.where(same, self.frames[found], -1)
+
+
+def _origin(sink: SinkResult, edge: Edge, lanes: Mapping[Edge, _Lane]) -> tuple[Int64, NDArray[np.bool_]]:
+    """Which frame each frame out at ``edge`` is or is a copy of, -1: of none; and whether it is a copy.
+
+    Where nothing but delivered frames of the opposite edge came, in the order of their reports, that order tells. Else
+    the direction and the number that stand beside each frame do.
+    """
+    seq, direction = field_of(sink.meta, "seq").astype(np.int64), field_of(sink.meta, "direction")
+    copy = field_of(sink.meta, "acl_copy") != 0
+    usual, own = lanes[edge.opposite], edge.opposite == Edge.HOST
+    delivered = usual.code == Code.DELIVERED
+    if delivered.all():
+        number, frame = usual.number, usual.ended
+    else:
+        number, frame = usual.number[delivered], usual.ended[delivered]
+    if np.array_equal(number, seq) and not copy.any() and (direction == own).all():
+        return frame, copy
+    origin = np.full(len(sink), -1, np.int64)
+    for way, lane in enumerate((lanes[Edge.WIRE], lanes[Edge.HOST])):
+        ours = np.flatnonzero(direction == way)
+        origin[ours] = lane.find(seq[ours], sink.valid[ours])
+    return origin, copy

@@ -16,7 +16,7 @@ import numpy as np
 
 from models.config import NicConfig
 from models.frames import BEAT_BYTES, Batch, Edge, Outcome
-from models.nic import NicPortModel
+from models.nic import CYCLE_NS, NicPortModel
 from tb.targets.base import (
     Armed,
     Capabilities,
@@ -78,7 +78,9 @@ class ModelTarget(Turns):
         else:
             outcome = self._play_with_reset(batch, cut, fault.after_beats)
         begin_ns = self.now()
-        time_ns = begin_ns + (outcome.first_out[outcome.source] * self._clock).astype(np.int64)
+        # The model's times are cycles of its own clock; a copy's is not that of its frame.
+        cycle = outcome.frames.time_ns // CYCLE_NS
+        time_ns = begin_ns + (cycle * self._clock).astype(np.int64)
         await self._pass(outcome.cycles * self._clock)
         return replace(outcome, begin_ns=begin_ns, frames=replace(outcome.frames, time_ns=time_ns))
 
@@ -87,7 +89,11 @@ class ModelTarget(Turns):
         first = self._model.play(batch.select(slice(0, cut)))
         self._model = self.make_model(self._config)
         second = self._model.play(batch.select(slice(cut + 1, None)))
-        return join_at_reset(batch, cut, min(after_beats, int(batch.beats[cut])), first, second)
+        joined = join_at_reset(batch, cut, min(after_beats, int(batch.beats[cut])), first, second)
+        shift = int(joined.cycles) - second.cycles
+        moved = second.frames.time_ns + shift * CYCLE_NS
+        times = np.concatenate([first.frames.time_ns, moved])
+        return replace(joined, now=first.now, frames=replace(joined.frames, time_ns=times))
 
     def _check_port(self, batch: Batch) -> None:
         for port in set(batch.port.tolist()) - set(self.capabilities.ports):
@@ -100,15 +106,17 @@ class ModelTarget(Turns):
         beats = -(-len(frame.data) // BEAT_BYTES)
         first_in = int(self._now // self._clock)
         outcome = self._model.play(self._armed.mark(frame.batch()))
-        if len(outcome.frames):
+        for j, data in enumerate(outcome.frames):
             # Frames of a send follow each other, unlike those of a play: the one before may still be leaving.
-            first_out = self._model.first_out_cycle(frame.edge, frame.data, first_in, self._last_out[frame.edge])
-            self._last_out[frame.edge] = first_out + beats - 1
+            edge = Edge(int(outcome.frames.edge[j]))
+            alone = int(outcome.frames.time_ns[j]) // CYCLE_NS - int(outcome.first_in[0])
+            first_out = max(first_in + alone, self._last_out[edge] + 1)
+            self._last_out[edge] = first_out + beats - 1
             came = Frame(
-                data=outcome.frames.frame(0),
-                edge=frame.edge.opposite,
+                data=data,
+                edge=edge,
                 port=frame.port,
-                queue=int(outcome.frames.queue[0]),
+                queue=int(outcome.frames.queue[j]),
                 time_ns=int(first_out * self._clock),
             )
             heapq.heappush(self._coming, ((first_out + beats) * self._clock, next(self._order), came))

@@ -26,7 +26,8 @@ from tb.nic.designs import port_design
 from tb.targets.base import Armed, Fault, Stuck, TargetError, UnmappedAddress, edge_name
 from tb.targets.engine import CLOCK_NS, DIRECTIONS, cycles_to_sleep
 from tb.targets.harness import HarnessEngine
-from tb.targets.port import PortTarget
+from tb.targets.port import PortTarget, check_accesses
+from tb.targets.program import Transfer, one_by_one
 from tb.targets.turns import Turns, Wait
 from tb.toolchain import fst_support, verilator
 
@@ -154,6 +155,9 @@ class NativeEngine(HarnessEngine):
     def _now(self) -> int:
         return self.clock.time()
 
+    def _port_now(self) -> int:
+        return self.device.now
+
     async def read(self, address: int) -> int:
         return await self._access(False, address, 0)
 
@@ -174,19 +178,19 @@ class NativeEngine(HarnessEngine):
         self._check_access(state, address)
         return data
 
-    async def read_all(self, addresses: Sequence[int]) -> list[int]:
-        """As one `read` after the other, in one call where nobody else waits for a time."""
+    async def access_all(self, accesses: Sequence[Transfer]) -> list[int]:
+        """As one access after the other, in one call where nobody else waits for a time."""
         if self.clock.shared or self.device.access_state == Access.BUSY:
-            return [await self.read(address) for address in addresses]
-        found = self.device.read(addresses)
-        if len(found) < len(addresses):
-            self._check_access(self.device.access_state, addresses[len(found)])
+            return await one_by_one(self, accesses)
+        found = self.device.access_all(accesses)
+        if len(found) < len(accesses):
+            self._check_access(self.device.access_state, accesses[len(found)][0])
         return found
 
     @staticmethod
     def _check_access(state: Access, address: int) -> None:
         if state == Access.STUCK:
-            raise Stuck("s_axil", 1000, "no answer")
+            raise Stuck("s_axil", 4000, "no answer")
         if state == Access.ERROR:
             raise UnmappedAddress(address)
 
@@ -237,8 +241,9 @@ class NativeTarget(PortTarget):
         """Cycles that were skipped since the device was made."""
         return self.engine.device.skipped
 
-    async def read_all(self, addresses: Sequence[int]) -> list[int]:
-        return await self.engine.read_all(addresses)
+    async def access_all(self, accesses: Sequence[Transfer]) -> list[int]:
+        check_accesses(accesses)
+        return await self.engine.access_all(accesses)
 
     async def gather(self, *coroutines: Awaitable[Any]) -> list[Any]:
         return await self.engine.clock.gather(*coroutines)

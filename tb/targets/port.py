@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,9 +22,18 @@ from tb.targets.base import (
     Unsupported,
 )
 from tb.targets.engine import Engine
-from tb.targets.program import program, read_counters
+from tb.targets.program import Transfer, one_by_one, program, read_counters, read_rule_counters
 
-__all__ = ["PortTarget"]
+__all__ = ["PortTarget", "check_accesses"]
+
+
+def check_accesses(accesses: Sequence[Transfer]) -> None:
+    """ValueError: a value of more than 32 bits. `UnmappedAddress`: an address beyond the port's."""
+    for address, value in accesses:
+        if value is not None and not 0 <= value < 1 << 32:
+            raise ValueError(f"{value:#x} is not a 32-bit value")
+        if not 0 <= address < PORT.size:
+            raise UnmappedAddress(address)
 
 
 class PortTarget(ABC):
@@ -35,6 +44,8 @@ class PortTarget(ABC):
         self.memory: Mapping[str, Memory] = {}
         self._config = NicConfig()
         self._armed = Armed()
+        self.on_program: Callable[[int, int], None] = lambda *_: None
+        """Takes how far the port is programmed: register writes done, and in all."""
 
     @property
     def capabilities(self) -> Capabilities:
@@ -57,15 +68,21 @@ class PortTarget(ABC):
     async def configure(self, config: NicConfig) -> None:
         self._config, self._armed = config, Armed()
         await self._engine.reset()
-        await program(self, config)
+        await program(self, config, self.on_program)
 
     async def play(self, stimulus: Batch) -> Outcome:
         self._check_port(stimulus)
         batch = self._armed.mark(stimulus)
         cut, self._armed.reset = self._armed.reset, None
+        return await self.play_with(batch, self._armed.profile, cut, lambda: program(self, self._config))
+
+    async def play_with(
+        self, batch: Batch, profiles: Mapping[Edge, str], cut: Fault | None, again: Callable[[], Awaitable[None]]
+    ) -> Outcome:
+        """Play with these profiles at the sinks; ``cut``: a reset fault, after which ``again`` programs the port."""
         try:
-            outcome = await self._engine.play(batch, self._armed.profile, cut, lambda: program(self, self._config))
-            counters = await read_counters(self.read_all)
+            outcome = await self._engine.play(batch, profiles, cut, again)
+            counters = await read_counters(self.read_all) | await read_rule_counters(self, self._config)
             await self._engine.finish()
         except TargetError as error:
             error.begin_ns = self._engine.begin_ns
@@ -102,13 +119,14 @@ class PortTarget(ABC):
 
     async def read_all(self, addresses: Sequence[int]) -> list[int]:
         """Registers of the port, one right after the other."""
-        return [await self.read(address) for address in addresses]
+        return await self.access_all([(address, None) for address in addresses])
+
+    async def access_all(self, accesses: Sequence[Transfer]) -> list[int]:
+        """Reads and writes of registers, one right after the other; what each read, or wrote."""
+        return await one_by_one(self, accesses)
 
     async def write(self, address: int, value: int) -> None:
-        if not 0 <= value < 1 << 32:
-            raise ValueError(f"{value:#x} is not a 32-bit value")
-        if not 0 <= address < PORT.size:
-            raise UnmappedAddress(address)
+        check_accesses([(address, value)])
         await self._engine.write(address, value)
 
     async def inject(self, fault: Fault) -> None:

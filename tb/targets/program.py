@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Protocol, runtime_checkable
 
-from models.config import NicConfig
+from models.acl import RuleSet
+from models.acl_check import misfits
+from models.config import ACL_SIDES, NicConfig
 from models.meta import Code
 from models.nic import COUNTERS
 from models.port_map import PORT
-from tb.targets.base import Target
+from tb.acl import driver
+from tb.targets.base import Target, TargetError, UnmappedAddress
 
 __all__ = [
     "PORT_BYTES",
     "SLOTS",
+    "RulesError",
+    "Transfer",
+    "access_all",
     "address",
+    "check_rules",
+    "one_by_one",
     "program",
     "read64",
     "read_counter",
     "read_counters",
     "read_dispositions",
+    "read_rule_counters",
+    "rule_sets",
     "writes",
 ]
 
@@ -30,27 +41,121 @@ SLOTS: dict[str, tuple[int, int]] = {
 }
 """Address of the identification register and block number of every instance of a port."""
 
+Transfer = tuple[int, int | None]
+"""A register access: address, and the value of a write; None: a read."""
+
+_PART = 2048
+"""Accesses between two words of progress."""
+
+
+class RulesError(TargetError):
+    """A port's rules don't fit the device. The message is one line: slot, how many and why."""
+
+
+@runtime_checkable
+class Bulk(Protocol):
+    """A target that makes many accesses at once."""
+
+    async def access_all(self, accesses: Sequence[Transfer]) -> list[int]:
+        """Reads and writes of registers, one right after the other; what each read, or wrote."""
+        ...
+
+
+class _Single(Protocol):
+    """What makes one access at a time."""
+
+    async def read(self, address: int) -> int: ...
+
+    async def write(self, address: int, value: int) -> None: ...
+
+
+async def one_by_one(target: _Single, accesses: Sequence[Transfer]) -> list[int]:
+    """As `Bulk.access_all`, an access at a time."""
+    found = []
+    for where, value in accesses:
+        if value is None:
+            found.append(await target.read(where))
+        else:
+            await target.write(where, value)
+            found.append(value)
+    return found
+
+
+async def access_all(target: Target, accesses: Sequence[Transfer]) -> list[int]:
+    """The same on any target, at once where it can."""
+    return await (target.access_all(accesses) if isinstance(target, Bulk) else one_by_one(target, accesses))
+
 
 def address(register: str) -> int:
     """Address of a register by name ("nic.control", "nic.rx_disposition[1]"). KeyError: there is none."""
     return PORT[register].address
 
 
-def writes(config: NicConfig, port: int = 0) -> list[tuple[int, int]]:
-    """Address and value of every write that programs a port; the switches come last: nothing runs half-programmed."""
-    done = []
+# -- programming -------------------------------------------------------------------------------------------------------
+
+
+def writes(config: NicConfig, port: int = 0, *, ipv6: bool = True) -> list[tuple[int, int]]:
+    """Address and value of every write that programs a port; rules come first and the switches last: nothing runs
+    half-programmed. ipv6: its engines have keys for IPv6. ValueError: rules that don't fit (`check_rules`)."""
+    base = port * PORT_BYTES
+    done = [
+        (base + where, value)
+        for slot, rule_set in rule_sets(config, port)
+        for where, value in driver.writes(rule_set, slot, ipv6=ipv6)
+    ]
     for name, value in config.ports[port].registers().items():
         register = PORT[name]
         for word in range(register.words):
-            done.append((port * PORT_BYTES + register.address + 4 * word, value >> 32 * word & 0xFFFF_FFFF))
+            done.append((base + register.address + 4 * word, value >> 32 * word & 0xFFFF_FFFF))
     return done
 
 
-async def program(target: Target, config: NicConfig) -> None:
-    """Write ``config`` to every port that the target has."""
+def rule_sets(config: NicConfig, port: int = 0) -> Iterator[tuple[str, RuleSet]]:
+    """The slots of a port that have rules ("acl_rx", "acl_tx"), and these."""
+    for side in ACL_SIDES:
+        rule_set = getattr(config.ports[port], f"acl_{side}")
+        if rule_set is not None:
+            yield f"acl_{side}", rule_set
+
+
+async def program(target: Target, config: NicConfig, told: Callable[[int, int], None] = lambda *_: None) -> None:
+    """Write ``config`` to every port that the target has. told: takes accesses done and accesses in all.
+
+    `RulesError`: as of `check_rules`.
+    """
     for port in target.capabilities.ports:
-        for where, value in writes(config, port):
-            await target.write(where, value)
+        whole = writes(config, port, ipv6=await _fitting(target, config, port))
+        for begin in range(0, len(whole), _PART):
+            await access_all(target, whole[begin : begin + _PART])
+            told(min(begin + _PART, len(whole)), len(whole))
+
+
+async def check_rules(target: Target, config: NicConfig) -> None:
+    """`RulesError`: the rules of a port don't fit its engine, or it has none."""
+    for port in target.capabilities.ports:
+        await _fitting(target, config, port)
+
+
+async def _fitting(target: Target, config: NicConfig, port: int) -> bool:
+    """Whether the port's engines have keys for IPv6; true where it has no rules. `RulesError`: these don't fit."""
+    ipv6 = True
+    for slot, rule_set in rule_sets(config, port):
+        size = PORT[f"{slot}.size"]
+        try:
+            has = size.decode(await target.read(port * PORT_BYTES + size.address))
+        except UnmappedAddress:
+            raise RulesError(f"{slot}: doesn't fit: the device has no ACL there") from None
+        ipv6 = bool(has["ipv6"])
+        reasons = misfits(rule_set.rules, has["rules"], ipv6)
+        more = len(rule_set.meters) - has["meters"]
+        if more > 0:
+            reasons.append(f"{len(rule_set.meters)} meters, {more} more than the {has['meters']} that it has")
+        if reasons:
+            raise RulesError(f"{slot}: doesn't fit: {'; '.join(reasons)}")
+    return ipv6
+
+
+# -- what it counted ---------------------------------------------------------------------------------------------------
 
 
 async def read64(target: Target, register: str) -> int:
@@ -72,6 +177,33 @@ async def read_counters(read_all: Callable[[Sequence[int]], Awaitable[list[int]]
     first, as in `read64`."""
     words = await read_all(_COUNTER_WORDS)
     return {name: words[2 * i] | words[2 * i + 1] << 32 for i, name in enumerate(COUNTERS)}
+
+
+async def read_rule_counters(target: Target, config: NicConfig, port: int = 0) -> dict[str, int]:
+    """What the rules of a port, and its default actions, have counted, named as in an `Outcome`: nothing may be under
+    way."""
+    found: dict[str, int] = {}
+    for slot, rule_set in rule_sets(config, port):
+        status = PORT[f"{slot}.status"]
+        active = status.decode(await target.read(port * PORT_BYTES + status.address))["active"]
+        numbers = [*range(len(rule_set.rules)), driver.DEFAULT]
+        accesses = [access for number in numbers for access in _counter_reads(slot, active, number)]
+        words = await access_all(target, [(port * PORT_BYTES + where, value) for where, value in accesses])
+        for number, at in zip(numbers, range(0, len(words), len(words) // len(numbers)), strict=True):
+            of = f"{slot}.default" if number == driver.DEFAULT else f"{slot}.rule[{number}]"
+            found[f"{of}.frames"] = words[at + 1] | words[at + 2] << 32
+            found[f"{of}.bytes"] = words[at + 3] | words[at + 4] << 32
+    return found
+
+
+def _counter_reads(slot: str, of: int, number: int) -> Iterator[Transfer]:
+    """The accesses that read what a rule of a set has counted: the command, then both words of frames and of bytes."""
+    command = PORT[f"{slot}.command"]
+    yield command.address, command.encode({"op": driver.Op.READ, "set": of, "number": number}, 0)
+    for name in ("counter_frames", "counter_bytes"):
+        register = PORT[f"{slot}.{name}"]
+        for word in range(register.words):
+            yield register.address + 4 * word, None
 
 
 async def read_dispositions(target: Target, direction: str) -> dict[Code, int]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import hypothesis.strategies as st
 
-from models.acl import Masked, Range, Rule
+from models.acl import ACTION_WIDTHS, Actions, Masked, Range, Rule, RuleSet
+from models.acl_meter import MeterRates
 
-__all__ = ["FIELDS", "RULES"]
+__all__ = ["ACTIONS", "FIELDS", "METERS", "RULES", "RULE_SETS"]
 
 SMALL = st.sampled_from([0, 1, 2, 3])
 EDGES = st.sampled_from([0, 1, 79, 80, 81, 65534, 65535])
@@ -58,6 +60,40 @@ RULES = st.builds(
     ),
     st.just({}) | ADDRESSES,
 )
+
+METERS = st.builds(
+    lambda cir, more, cbs, pbs, yellow: MeterRates(cir, cir + more, cbs, pbs, yellow),
+    st.sampled_from([1, 8_000, 10**9]),
+    st.sampled_from([0, 1, 10**9]),
+    st.sampled_from([1, 100, 1500, (1 << 32) - 1]),
+    st.sampled_from([1, 100, 3000, (1 << 32) - 1]),
+    st.none() | st.integers(0, 63),
+)
+NUMBERS = {name: st.integers(0, (1 << width) - 1) for name, width in ACTION_WIDTHS.items() if name != "meter"}
+ACTIONS = st.builds(lambda numbers: Actions(**numbers), st.fixed_dictionaries({}, optional=NUMBERS)) | st.builds(
+    lambda mirror: Actions(permit=False, mirror=mirror), st.none() | NUMBERS["mirror"]
+)
+"""Of rules without a meter."""
+
+
+@st.composite
+def rule_sets(draw: st.DrawFn, most: int = 6) -> RuleSet:
+    """Sets that a file may hold."""
+    meters = draw(st.lists(METERS, max_size=3))
+    rules = []
+    for rule in draw(st.lists(RULES, max_size=most)):
+        actions = draw(ACTIONS)
+        if meters and actions.permit and draw(st.booleans()):
+            actions = replace(actions, meter=draw(st.integers(0, len(meters) - 1)))
+        free = {name: None for name in ("src", "dst") if getattr(rule, name) == Masked(0, 0)}
+        if rule.inner:
+            free |= {"bth_opcode": None, "dest_qp": None}
+        name = draw(st.text().filter(str.isprintable))
+        rules.append(replace(rule, name=name, actions=actions, **free))  # type: ignore[arg-type]
+    return RuleSet(tuple(rules), draw(st.booleans()), tuple(meters))
+
+
+RULE_SETS = rule_sets()
 
 HEADERS: dict[str, st.SearchStrategy[int]] = {
     "ethertype": st.sampled_from([0x0800, 0x86DD, 0x0806]),

@@ -12,12 +12,14 @@ import ipaddress
 from pathlib import Path
 
 import pytest
+from hypothesis import given
 from typer.testing import CliRunner, Result
 
 from models.acl import Actions, Masked, Range, Rule, RuleSet
-from models.acl_file import AclFileError, parse_classbench, parse_toml, read_rules
+from models.acl_file import AclFileError, parse_classbench, parse_toml, read_rules, rule_set_to_toml
 from models.acl_meter import MeterRates
 from tb.cli import app
+from tests.acl.strategies import RULE_SETS
 
 WHOLE = """
 default = "deny"
@@ -121,6 +123,27 @@ def test_toml_has_every_condition_and_action_by_name() -> None:
         (MeterRates(1000000, 2000000, 3000, 4000, 12),),
     )
     assert parse_toml("", "x.toml") == RuleSet()
+
+
+@given(RULE_SETS)
+def test_a_rule_set_survives_its_own_file(rule_set: RuleSet) -> None:
+    assert parse_toml(rule_set_to_toml(rule_set), "x.toml") == rule_set
+
+
+def test_a_file_that_is_read_and_written_and_read_is_the_same_set() -> None:
+    for rule_set in (parse_toml(WHOLE, "x.toml"), parse_classbench(LINE, "set")):
+        assert parse_toml(rule_set_to_toml(rule_set), "x.toml") == rule_set
+
+
+def test_rules_that_no_file_may_hold_are_not_written() -> None:
+    for rule, text in (
+        (Rule("web", actions=Actions(permit=False, queue=1)), "rule 1: queue: a denied frame goes nowhere"),
+        (Rule(inner=True, dest_qp=1), "rule 1: dest_qp: no BTH is read in a tunnel"),
+        (Rule("a\nb"), r"rule 1: name: 'a\\nb'; accepted: text of one line"),
+        (Rule(ip=4, src=Masked(0, 0)), "rule 1: an address of length 0"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            rule_set_to_toml(RuleSet((Rule(), rule)))
 
 
 @pytest.mark.parametrize(
@@ -344,8 +367,8 @@ def test_check_of_rules_that_do_not_fit_says_how_many_and_why_and_ends_with_2(tm
 def test_check_of_a_wrong_or_missing_file_is_one_line_and_ends_with_2(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     path.write_text("[[rule]]\nvlan = 4096\n")
-    for given, text in ((path, f"{path}:2: rule 0: vlan: 4096"), (tmp_path / "no", "No such file or directory")):
-        result = check(given)
+    for file, text in ((path, f"{path}:2: rule 0: vlan: 4096"), (tmp_path / "no", "No such file or directory")):
+        result = check(file)
         assert (result.exit_code, result.stdout, len(result.stderr.splitlines())) == (2, "", 1)
         assert text in result.stderr and result.stderr.startswith("nicloop: ")
     assert check(path, "--rules", 0).exit_code == 2

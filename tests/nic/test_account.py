@@ -24,7 +24,7 @@ def test_account(sim: str, simulate: Callable[..., Any]) -> None:
         "nic/nic_account",
         "nic_account",
         (RTL / "nic_disp_fifo.v", RTL / "nic_account.v"),
-        {"SOURCES": 3},
+        {"SOURCES": 3, "DEEP": 0b110},
         public=("nic_account.count_ram",),
     )
     simulate(design, "tb.nic.bench_account", sim=sim)

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tb.nic.designs import port_design
+from tb.nic.designs import least, port_design
 
 
 def test_accounting(sim: str, simulate: Callable[..., Any]) -> None:
-    simulate(port_design("agents"), "tb.nic.bench_accounting", sim=sim)
+    simulate(port_design("agents", **least(sim)), "tb.nic.bench_accounting", sim=sim)

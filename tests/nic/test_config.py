@@ -1,7 +1,7 @@
 """NicConfig: one TOML file that describes a programmed NIC.
 
 Sweep:    every key with values inside, at and beyond its limits and of every other TOML type; any text as a file
-Stimulus: hand-written files; hypothesis for round trips and for text that is no configuration
+Stimulus: hand-written files, rule files beside them; hypothesis for round trips and for text that is no configuration
 Checks:   errors name the file, the key by its dotted path and what is accepted; defaults are reset values
 Timing:   none
 """
@@ -15,7 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.acl import Actions, Masked, Range, Rule, RuleSet
+from models.acl_file import read_rules
+from models.acl_meter import MeterRates
 from models.config import (
+    ACL_SIDES,
     KEYS,
     MAX_FRAME,
     MIN_FRAME,
@@ -27,6 +31,7 @@ from models.config import (
     PortConfig,
 )
 from models.port_map import PORT
+from tests.acl.strategies import RULE_SETS
 
 NAMES = st.sets(st.sampled_from(list(PARSER_CODES))).map(tuple)
 PORT_VALUES = st.builds(
@@ -36,6 +41,8 @@ PORT_VALUES = st.builds(
     max_frame=st.integers(MIN_FRAME, MAX_FRAME),
     time_increment_ns=st.integers(1, (1 << 40) - 1).map(lambda units: units / 2**32),
     parser=st.builds(ParserConfig, drop_rx=NAMES, drop_tx=NAMES),
+    acl_rx=st.none() | RULE_SETS,
+    acl_tx=st.none() | RULE_SETS,
 )
 CONFIGS = st.builds(lambda a, b: NicConfig((a, b)), PORT_VALUES, PORT_VALUES)
 
@@ -51,7 +58,8 @@ def test_the_defaults_are_the_reset_values_of_the_registers() -> None:
     for port in NicConfig.default().ports:
         assert port.registers() == {name: PORT[name].reset for name in port.registers()}
     sections = {name: kind() for name, (kind, _) in SECTIONS.items()}
-    assert {key.name: key.default for key in KEYS} | sections == vars(PortConfig())
+    rules = {f"acl_{side}": None for side in ACL_SIDES}
+    assert {key.name: key.default for key in KEYS} | sections | rules == vars(PortConfig())
     for name, (_, keys) in SECTIONS.items():
         assert {key.name: key.default for key in keys} == vars(sections[name])
 
@@ -90,6 +98,75 @@ def test_a_configuration_survives_its_own_file(config: NicConfig) -> None:
     assert NicConfig.parse(config.to_toml()) == config
 
 
+RULES_TOML = """
+default = "deny"
+
+[[meter]]
+cir = 1000
+pir = 2000
+cbs = 300
+pbs = 400
+
+[[rule]]
+name = "web"
+dst = "10.0.0.0/8"
+dst_port = "80-81"
+meter = 0
+"""
+RULES_CLASSBENCH = "@10.0.0.0/8\t0.0.0.0/0\t0 : 65535\t80 : 80\t0x06/0xFF\n"
+
+
+def test_rules_come_from_files_beside_the_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "nic"
+    (folder / "sets").mkdir(parents=True)
+    (folder / "rules.toml").write_text(RULES_TOML)
+    (folder / "sets" / "acl1").write_text(RULES_CLASSBENCH)
+    path = write(folder, '[port.0.acl]\nrx = "rules.toml"\n[port.1.acl]\ntx = "sets/acl1"\n')
+    monkeypatch.chdir(tmp_path)
+    loaded = NicConfig.load("nic/nic.toml")
+    web = Rule(
+        "web", ip=4, dst=Masked(10 << 24, 0xFF << 24), dst_port=Range(80, 81), actions=Actions(meter=0)
+    )  # fmt: skip
+    assert loaded.ports[0].acl_rx == RuleSet((web,), False, (MeterRates(1000, 2000, 300, 400),))
+    assert loaded.ports[1].acl_tx == read_rules(folder / "sets" / "acl1")
+    assert loaded.ports[0].acl_tx is loaded.ports[1].acl_rx is None
+    assert loaded.ports[0].registers() == PortConfig().registers()
+    # What it writes needs none of these files.
+    text = NicConfig.load(path).to_toml()
+    for file in (folder / "rules.toml", folder / "sets" / "acl1"):
+        file.unlink()
+    assert NicConfig.parse(text) == loaded
+
+
+def test_a_wrong_rule_file_is_told_with_its_own_words_and_the_key(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.toml"
+    path = write(tmp_path, '[port.0.acl]\nrx = "rules.toml"\n')
+    for text, told in (
+        (None, "No such file or directory"),
+        ("[[rule]]\nname = 'web'\nvlan = 4096\n", "rule 0 (web): vlan: 4096; accepted: a number from 0 to 4095"),
+        ("[[rule]\n", "no TOML: "),
+    ):
+        if text is not None:
+            rules.write_text(text)
+        with pytest.raises(ConfigError) as caught:
+            NicConfig.load(path)
+        assert (caught.value.file, caught.value.key) == (str(path), "port.0.acl.rx")
+        assert str(caught.value).startswith(f"{path}: port.0.acl.rx: {rules}:")
+        assert told in str(caught.value)
+    with pytest.raises(ConfigError, match="embedded null byte") as caught:
+        NicConfig.load(write(tmp_path, 'port.0.acl.tx = "a\\u0000b"'))
+    assert str(caught.value).isprintable()
+
+
+def test_a_text_without_a_place_names_no_rule_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "rules.toml").write_text(RULES_TOML)
+    monkeypatch.chdir(tmp_path)
+    text = '[port.0.acl]\nrx = "rules.toml"\n'
+    with pytest.raises(ConfigError, match=r"port\.0\.acl\.rx: 'rules\.toml' is a file.*accepted: tables"):
+        NicConfig.parse(text)
+    assert NicConfig.parse(text, tmp_path).ports[0].acl_rx == read_rules(tmp_path / "rules.toml")
+
+
 @given(PORT_VALUES)
 def test_the_register_values_fit_their_fields(port: PortConfig) -> None:
     for name, value in port.registers().items():
@@ -124,6 +201,12 @@ def test_the_register_values_fit_their_fields(port: PortConfig) -> None:
         ("port.0.parser.drop_rx = [37]", "port.0.parser.drop_rx", "37 in it is a whole number", "l2_truncated, l3_"),
         ("port.1.parser.drop_tx = ['deep']", "port.1.parser.drop_tx", "'deep' is no such name", "bad_ihl, bad_l3_"),
         ("port.1.parser.drop_tx = ['oversize']", "port.1.parser.drop_tx", "'oversize' is no such name", "l3_beyond_"),
+        ("port.0.acl = 1", "port.0.acl", "1 is a whole number", "a table"),
+        ("port.0.acl.egress = 'x'", "port.0.acl.egress", "no such key", "rx, tx"),
+        ("port.1.acl.tx = 5", "port.1.acl.tx", "5 is a whole number", "the name of a rule file, or tables"),
+        ("port.0.acl.rx = ['x.toml']", "port.0.acl.rx", "is an array", "the name of a rule file, or tables"),
+        ("port.0.acl.rx.default = 'drop'", "port.0.acl.rx", "rules: default: 'drop'", "permit, deny"),
+        ("[[port.0.acl.rx.rule]]\n[[port.0.acl.rx.rule]]\nvlan = 4096", "port.0.acl.rx", "rules: rule 1: vlan", "4095"),
         ("port.2.max_frame = 60", "port.2", "no such port", "port.0, port.1"),
         ("port.max_frame = 60", "port.max_frame", "no such port", "port.0, port.1"),
         ("port.0 = 5", "port.0", "5 is a whole number", "a table"),
@@ -201,7 +284,10 @@ def test_one_port_can_be_changed_in_a_copy() -> None:
         ({"max_frame": 1}, "port.0.max_frame"),
         ({"mtu": 1}, "port.0.mtu"),
         ({"parser": 1}, "port.0.parser"),
+        ({"acl_rx": 1}, "acl.rx"),
     ]
+    assert config.with_port(1, acl_tx=RuleSet()).ports[1].acl_tx == RuleSet()
+    assert config.with_port(1, acl_tx=RuleSet()).with_port(1, acl_tx=None) == config
     for bad, key in wrong:
         with pytest.raises(ConfigError) as caught:
             config.with_port(0, **bad)

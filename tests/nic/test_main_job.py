@@ -31,6 +31,7 @@ from models.config import NicConfig
 from models.frames import Batch, Edge, Outcome
 from models.meta import Code, pack, words_of
 from models.nic import NicPortModel
+from tb.build import Design
 from tb.cli import app
 from tb.nic.designs import port_design
 from tb.replay import commands
@@ -470,7 +471,11 @@ def test_rtl_that_differs_gives_the_first_difference_a_command_and_a_waveform(
     sim: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The device: a port whose buffers hold 8 beats, where the model says 2048."""
-    monkeypatch.setattr(launch, "port_design", lambda engine: port_design(engine, RX_BUFFER_BEATS=8, TX_BUFFER_BEATS=8))
+
+    def few_beats(engine: str, **parameters: int) -> Design:
+        return port_design(engine, RX_BUFFER_BEATS=8, TX_BUFFER_BEATS=8, **parameters)
+
+    monkeypatch.setattr(launch, "port_design", few_beats)
     source = tmp_path / "field.pcapng"
     write_capture(source, Batch.of([bytes(60), bytes(100), bytes(200), bytes(64)]))
     result = nicloop("sim", source, "--sim", sim, "--output", tmp_path)

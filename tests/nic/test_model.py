@@ -3,8 +3,7 @@
 Sweep:    both directions; frames of 1 to 40 beats, alone, back to back and with gaps; receivers that never, sometimes
           and long pause; buffers of the port's size and small ones that overflow; bad, oversize and disabled frames;
           resets
-Stimulus: hypothesis; chains of headers, whole and cut; a port built here cycle by cycle out of skid registers, an
-          ingress, a parser and a frame buffer
+Stimulus: hypothesis; chains of headers, whole and cut; a port built cycle by cycle (tests/nic/port_cycles.py)
 Checks:   the vectorised forms against the scalar ones; the model against that port: no mismatch where it is right, and
           the right one for each way in which an outcome can be wrong; registers against the generated map
 Timing:   the first beat out of every frame in its exact cycle where it came without gaps; 100,000 frames checked in
@@ -15,9 +14,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +23,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.acl import Judgement, Verdict
+from models.acl_stage import AclStage
 from models.config import NicConfig, ParserConfig
 from models.frames import BEAT_BYTES, Batch, Edge, Outcome, bad_mark
 from models.meta import Code, pack, unpack, word_of, words_of
@@ -36,365 +36,29 @@ from models.nic import (
     AddressError,
     Mismatch,
     NicPortModel,
-    _Lane,
     reference_code,
     reference_first_out,
     reference_held,
 )
+from models.nic_lane import Lane
 from models.nic_stages import ParserStage, Registers
-from models.parser import Parsed, ParserModel
+from models.parser import ParserModel
 from models.port_map import PORT
 from models.registers import Access
 from tb.nic.traffic import chained_frame
+from tests.nic.port_cycles import Pauses, count, frames_of, receiver, run
 
 LENGTHS = st.one_of(st.integers(1, 200), st.sampled_from([1513, 1514, 1515, 9595, 9596, 9597, 9612, 40_000]))
 DROP = ParserConfig(drop_rx=("too_deep", "l3_truncated", "l4_truncated"), drop_tx=("l3_beyond_frame", "too_deep"))
 BAD = st.sampled_from([0, 0, 0, bad_mark(), bad_mark(Code.OVERSIZE), bad_mark(33), bad_mark(127)])
 
 
-# -- a port, cycle by cycle --------------------------------------------------------------------------------------------
+# -- traffic -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class Frame:
-    """One frame on its way. ``kept``: beats of it that ingress passes on; ``parsed``: what the parser says of them."""
-
-    index: int
-    beats: int
-    kept: int
-    code: int
-    parsed: Parsed
-    number: int = -1
-    entry: int = -1
-    first_in: int = -1
-    last_in: int = -1
-    first_out: int = -1
-    last_out: int = -1
-
-
-class Skid:
-    """A register that holds two beats. A beat is (frame, number of the beat, last)."""
-
-    def __init__(self) -> None:
-        self.beats: list[Any] = []
-
-    def room(self) -> bool:
-        return len(self.beats) < 2
-
-    def valid(self, cycle: int) -> bool:
-        return bool(self.beats)
-
-    def append(self, beat: Any, cycle: int) -> None:
-        self.beats.append(beat)
-
-    def pop(self) -> Any:
-        return self.beats.pop(0)
-
-    def holds(self, frame: Frame) -> bool:
-        return any(beat[0] is frame for beat in self.beats)
-
-
-class Parser(Skid):
-    """The parser's time, from the words of docs/parser.md: a layer is read in the cycle after its last beat came and
-    after the layer before it; the frame may leave two cycles later, a beat two cycles after it came. It holds 32 beats
-    and one that leaves, and five frames."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.came: list[int] = []
-        self.arrivals: dict[int, list[int]] = {}
-        self.unread: dict[int, list[int]] = {}
-        self.read: dict[int, int] = {}
-
-    def room(self) -> bool:
-        return len(self.beats) < 33 and len(self.arrivals) < 5
-
-    def valid(self, cycle: int) -> bool:
-        for index, layers in self.unread.items():
-            arrivals = self.arrivals[index]
-            if layers and layers[0] < len(arrivals) and arrivals[layers[0]] < cycle:
-                layers.pop(0)
-                self.read[index] = cycle
-        if not self.beats or self.came[0] + 2 > cycle:
-            return False
-        frame, number, _ = self.beats[0]
-        return number > 0 or (not self.unread[frame.index] and self.read[frame.index] + 2 <= cycle)
-
-    def append(self, beat: Any, cycle: int) -> None:
-        frame, number, _ = beat
-        if number == 0:
-            self.arrivals[frame.index], self.unread[frame.index] = [], list(frame.parsed.layers)
-        self.arrivals[frame.index].append(cycle)
-        self.beats.append(beat)
-        self.came.append(cycle)
-
-    def pop(self) -> Any:
-        frame, number, last = self.beats.pop(0)
-        self.came.pop(0)
-        if last:
-            del self.arrivals[frame.index], self.unread[frame.index]
-        return frame, number, last
-
-
-@dataclass
-class Port:
-    """One direction of a port, from nothing but the words of docs/architecture.md: registers that hold two beats, an
-    ingress that spends four cycles a frame, a parser, a buffer of so many beats and frames, registers behind it.
-    """
-
-    edge: Edge
-    depth: int = 2048
-    slots: int = 256
-    before: int = 0
-    after: int = 0
-    cycle: int = 0
-    number: int = 0
-    front: list[Skid] = field(default_factory=list)
-    back: list[list[Any]] = field(default_factory=list)
-    store: list[Any] = field(default_factory=list)
-    partial: list[Any] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.before = self.before or (8 if self.edge == Edge.WIRE else 6)
-        self.after = self.after or (3 if self.edge == Edge.WIRE else 2)
-        self.clear()
-
-    def clear(self) -> None:
-        self.front = [Parser() if place == 2 else Skid() for place in range(self.before)]
-        self.back = [[] for _ in range(1 + self.after)]
-        self.store, self.partial, self.held = [], [], 0
-        self.number = 0
-        self.full, self.between, self.free = False, True, 0
-
-    def step(self, offered: Any, ready: bool) -> tuple[bool, Any]:
-        """One cycle: whether the offered beat was taken, and the beat that left."""
-        front, back = self.front, self.back
-        room = [stage.room() for stage in front]
-        room[1] = room[1] and not (self.between and self.cycle < self.free)
-        valid = [stage.valid(self.cycle) for stage in front]
-        out_room, out_valid = [len(queue) < 2 for queue in back], [bool(queue) for queue in back]
-        readable = bool(self.store)
-        waits = self.edge == Edge.HOST and (
-            len(self.store) + len(self.partial) >= self.depth or self.held >= self.slots
-        )
-
-        for queue in back[-1:]:
-            for frame, number, _ in queue[:1]:
-                if number == 0 and frame.first_out < 0:
-                    frame.first_out = self.cycle
-        left = back[-1].pop(0) if out_valid[-1] and ready else None
-        if left is not None and left[2]:
-            left[0].last_out = self.cycle
-        for i in reversed(range(len(back) - 1)):
-            if out_valid[i] and out_room[i + 1]:
-                back[i + 1].append(back[i].pop(0))
-        taken_from_front = front[-1].pop() if valid[-1] and not waits else None
-        if readable and out_room[0]:
-            beat = self.store.pop(0)
-            back[0].append(beat)
-            self.held -= beat[2]
-        if taken_from_front is not None:
-            self._into_buffer(taken_from_front)
-        for i in reversed(range(len(front) - 1)):
-            if valid[i] and room[i + 1]:
-                self._between_registers(i + 1, front[i].pop())
-        took = offered is not None and room[0]
-        if took:
-            front[0].append(offered, self.cycle)
-        self.cycle += 1
-        return took, left
-
-    def _between_registers(self, stage: int, beat: Any) -> None:
-        frame, number, last = beat
-        if stage == 1:
-            if self.between:
-                self.free = self.cycle + 4
-                frame.entry, frame.number = self.cycle, self.number
-                self.number += 1
-            self.between = last
-            if number >= frame.kept:
-                return
-            beat = (frame, number, number == frame.kept - 1)
-        self.front[stage].append(beat, self.cycle)
-
-    def _into_buffer(self, beat: Any) -> None:
-        frame, _, last = beat
-        if len(self.store) + len(self.partial) >= self.depth or self.held >= self.slots:
-            self.full = True
-        else:
-            self.partial.append(beat)
-        if last:
-            if frame.code == Code.NONE:
-                frame.code = Code.RX_BUFFER_FULL if self.full else Code.DELIVERED
-                if not self.full:
-                    self.store += self.partial
-                    self.held += 1
-            self.partial, self.full = [], False
-
-
-Pauses = Callable[[int], bool]
-
-
-def receiver(kind: str, rng: random.Random) -> Pauses:
-    """Whether the receiver takes a beat in a cycle."""
-    if kind == "none":
-        return lambda cycle: True
-    if kind == "random":
-        return lambda cycle: rng.random() < 0.6
-    if kind == "bursty":
-        return lambda cycle: cycle // 37 % 2 == 0
-    return lambda cycle: cycle % 3000 > 2500  # "stalled"
-
-
-def run(
-    batch: Batch,
-    edge: Edge,
-    rng: random.Random,
-    pauses: Pauses,
-    *,
-    gap: float = 0.0,
-    depth: int = 2048,
-    slots: int = 256,
-    config: NicConfig | None = None,
-    resets: tuple[int, ...] = (),
-) -> Outcome:
-    """The batch, all of one edge, through a `Port`; ``gap``: how often the sender pauses before a beat."""
-    frames = frames_of(batch, edge, config)
-    port = Port(edge, depth, slots)
-    order: list[int] = []
-    lost: set[int] = set()
-    at, number, quiet = 0, 0, 0
-
-    def over(frame: Frame) -> bool:
-        if frame.index in lost:
-            return True
-        if frame.code == Code.DELIVERED:
-            return frame.last_out >= 0
-        return frame.code != Code.NONE and frame.last_in >= 0
-
-    while at < len(frames) or not all(over(frame) for frame in frames):
-        assert port.cycle < 400_000, "the port is stuck"
-        if port.cycle in resets:
-            for frame in frames:
-                dropped = frame.code not in (Code.NONE, Code.DELIVERED)
-                on_its_way = frame.first_in >= 0 and not (frame.last_out >= 0 or (dropped and in_buffer(frame, port)))
-                if on_its_way and frame.index not in lost:
-                    lost.add(frame.index)
-                    frame.code, frame.first_out = Code.RESET, -1
-            if at < len(frames) and number > 0:
-                at, number = at + 1, 0
-            cycle = port.cycle
-            port.clear()
-            port.cycle, quiet = cycle + 1, 8
-            continue
-        offered = None
-        if at < len(frames) and quiet == 0:
-            frame = frames[at]
-            offered = (frame, number, number == frame.beats - 1)
-        took, left = port.step(offered, pauses(port.cycle))
-        quiet = max(0, quiet - 1)
-        if took:
-            assert offered is not None
-            if number == 0:
-                frame.first_in = port.cycle - 1
-            number += 1
-            if offered[2]:
-                frame.last_in, at, number = port.cycle - 1, at + 1, 0
-            while rng.random() < gap:
-                quiet += 1
-        if left is not None and left[2]:
-            order.append(left[0].index)
-    return outcome_of(batch, frames, order, port.cycle + 1, resets)
-
-
-def frames_of(batch: Batch, edge: Edge, config: NicConfig | None = None) -> list[Frame]:
-    """The batch, all of one edge, before it enters: code 0 where only the buffer decides."""
-    registers = (config or NicConfig()).ports[0].registers()
-    control, limit = registers["nic.control"], registers["nic.max_frame"]
-    drop = registers["parser_rx.drop" if edge == Edge.WIRE else "parser_tx.drop"]
-    frames = []
-    for i, data in enumerate(batch):
-        code = reference_code(edge, data, int(batch.bad[i]), control, limit, 1 << 20, drop)
-        beats = -(-len(data) // BEAT_BYTES)
-        kept = limit // BEAT_BYTES + 1 if len(data) > limit else beats
-        bad = bad_mark(code) if code in (Code.OVERSIZE, Code.PORT_DISABLED) or batch.bad[i] else 0
-        parsed = ParserModel(drop=drop).parse(data[: kept * BEAT_BYTES], bad)
-        frames.append(Frame(i, beats, kept, 0 if code == Code.DELIVERED else code, parsed))
-    return frames
-
-
-def in_buffer(frame: Frame, port: Port) -> bool:
-    """Whether a dropped frame has reached the place of its end."""
-    return frame.last_in >= 0 and not any(stage.holds(frame) for stage in port.front)
-
-
-def outcome_of(
-    batch: Batch, frames: list[Frame], order: list[int], cycles: int, resets: tuple[int, ...] = ()
-) -> Outcome:
-    def column(name: str) -> Any:
-        return np.array([getattr(frame, name) for frame in frames], np.int64)
-
-    source = np.array(order, np.int64)
-    code = np.array([frame.code for frame in frames], np.uint8)
-    out = batch.select(source)
-    to_host = out.edge == Edge.WIRE
-    frames_out = replace(
-        out,
-        edge=(1 - out.edge).astype(np.uint8),
-        queue=np.where(to_host, 0, out.queue).astype(np.uint8),
-        bad=np.zeros(len(out), np.uint8),
-    )
-    delivered = code == Code.DELIVERED
-    first_in, first_out = column("first_in"), column("first_out")
-    meta = [
-        pack({**frames[i].parsed.meta_fields(), "seq": frames[i].number, "timestamp": 777 + 4 * frames[i].entry})
-        if batch.edge[i] == Edge.WIRE
-        else 0
-        for i in order
-    ]
-    outcome = Outcome(
-        frames=frames_out,
-        source=source,
-        code=code,
-        queue=np.where(batch.edge == Edge.HOST, batch.queue, 0).astype(np.uint8),
-        latency_cycles=np.where(delivered, first_out - first_in, -1),
-        first_in=first_in,
-        last_in=column("last_in"),
-        first_out=first_out,
-        last_out=column("last_out"),
-        cycles=cycles,
-        resets=np.array(resets, np.int64),
-        user=np.array([frames[i].parsed.user for i in order], np.uint16),
-        meta=words_of(meta),
-    )
-    outcome.counters.update(count(batch, outcome, frames))
-    return outcome
-
-
-def count(batch: Batch, outcome: Outcome, frames: list[Frame]) -> dict[str, int]:
-    """The counters by hand, since the last reset."""
-    counters: Counter[str] = Counter()
-    since = max(outcome.resets.tolist(), default=-1)
-    for i, data in enumerate(batch):
-        if outcome.first_in[i] <= since:
-            continue
-        way = "rx" if batch.edge[i] == Edge.WIRE else "tx"
-        counters[f"{way}_frames_in"] += 1
-        counters[f"{way}_bytes_in"] += len(data)
-        counters[f"parser_{way}.frames"] += 1
-        found = frames[i].parsed.user >> 1 & 127
-        if (
-            found >= Code.L2_TRUNCATED
-            and not batch.bad[i]
-            and frames[i].code not in (Code.OVERSIZE, Code.PORT_DISABLED)
-        ):
-            counters[f"parser_{way}.{Code(found).name.lower()}"] += 1
-        code = Code(int(outcome.code[i]))
-        counters[f"{way}_disposition.{code.name}"] += 1
-        if code == Code.DELIVERED:
-            counters[f"{way}_frames_out"] += 1
-            counters[f"{way}_bytes_out"] += len(data)
-    return dict(counters)
+def through(batch: Batch, rng: random.Random, pauses: Pauses, **how: Any) -> Outcome:
+    """What a port built cycle by cycle does with the batch, as a device that doesn't tell its time."""
+    return replace(run(batch, rng, pauses, **how), now=-1)
 
 
 def traffic(rng: random.Random, edge: Edge, n: int, beats: tuple[int, int], bad: float = 0.1) -> Batch:
@@ -424,7 +88,7 @@ def test_a_right_port_is_found_right_under_any_back_pressure(
     rng = random.Random(f"{seed} {edge} {kind} {beats} {gap}")
     batch = traffic(rng, edge, n, beats)
     config = NicConfig().with_port(parser=DROP)
-    outcome = run(batch, edge, rng, receiver(kind, rng), gap=gap, config=config)
+    outcome = through(batch, rng, receiver(kind, rng), gap=gap, config=config)
     assert (outcome.code == Code.DELIVERED).sum() > n // 3
     assert any(code in outcome.code for code in (Code.TOO_DEEP, Code.L3_TRUNCATED, Code.L3_BEYOND_FRAME))
     found = NicPortModel(config).check(batch, outcome)
@@ -440,7 +104,7 @@ def test_a_right_port_is_found_right_when_its_buffer_overflows(
 ) -> None:
     rng = random.Random(f"{seed} {edge} {kind} {depth} {slots}")
     batch = traffic(rng, edge, 120, beats)
-    outcome = run(batch, edge, rng, receiver(kind, rng), gap=gap, depth=depth, slots=slots)
+    outcome = through(batch, rng, receiver(kind, rng), gap=gap, depth=depth, slots=slots)
     dropped = int((outcome.code == Code.RX_BUFFER_FULL).sum())
     assert dropped == 0 if edge == Edge.HOST or kind == "none" else dropped > 0 or kind == "random"
     found = NicPortModel(rx_buffer_beats=depth, tx_buffer_beats=depth, buffer_frames=slots).check(batch, outcome)
@@ -452,7 +116,7 @@ def test_oversize_frames_are_cut_and_delay_those_behind_them_by_their_own_beats(
     rng = random.Random(seed)
     config = NicConfig().with_port(max_frame=100)
     batch = traffic(rng, edge, 120, (1, 14))
-    outcome = run(batch, edge, rng, receiver("random", rng), config=config)
+    outcome = through(batch, rng, receiver("random", rng), config=config)
     assert (outcome.code == Code.OVERSIZE).sum() > 20
     found = NicPortModel(config).check(batch, outcome)
     assert not found, told(found)
@@ -465,7 +129,7 @@ def test_frames_that_a_reset_meets_are_lost_and_the_others_stay_exact(seed: int,
     for _ in range(4):
         batch = traffic(rng, edge, 60, (1, 12))
         resets = tuple(sorted(rng.sample(range(10, 350), 2)))
-        outcome = run(batch, edge, rng, receiver(kind, rng), gap=0.1, resets=resets)
+        outcome = through(batch, rng, receiver(kind, rng), gap=0.1, resets=resets)
         assert (outcome.code == Code.RESET).any()
         found = NicPortModel().check(batch, outcome)
         assert not found, told(found)
@@ -477,7 +141,7 @@ def test_frames_lost_in_a_full_buffer_explain_the_drops_before_the_reset() -> No
     for seed in range(6):
         rng = random.Random(seed)
         batch = traffic(rng, Edge.WIRE, 120, (1, 12))
-        outcome = run(batch, Edge.WIRE, rng, lambda cycle: cycle >= 700, depth=64, resets=(500,))
+        outcome = through(batch, rng, lambda cycle: cycle >= 700, depth=64, resets=(500,))
         lost = np.flatnonzero(outcome.code == Code.RESET)
         drops += int((outcome.code[: lost[-1]] == Code.RX_BUFFER_FULL).sum())
         found = NicPortModel(rx_buffer_beats=64).check(batch, outcome)
@@ -486,15 +150,15 @@ def test_frames_lost_in_a_full_buffer_explain_the_drops_before_the_reset() -> No
 
 
 def test_short_frames_that_met_a_full_transmit_buffer_may_be_late_until_the_port_was_empty() -> None:
-    """A stall behind the ingress bunches what stands before the buffer; when it is over, nothing tells how."""
+    """A stall that reaches ingress bunches what stands before the ACL; when it is over, nothing tells how."""
     late = 0
-    for seed in range(12):
+    for seed in range(3):
         rng = random.Random(seed)
-        batch = traffic(rng, Edge.HOST, 120, (1, 1))
-        outcome = run(batch, Edge.HOST, rng, lambda cycle: cycle % 400 > 220, gap=0.1, slots=16)
+        batch = traffic(rng, Edge.HOST, 700, (1, 1))
+        outcome = through(batch, rng, lambda cycle: cycle % 3000 > 1900, gap=0.1, slots=16)
         found = NicPortModel(buffer_frames=16).check(batch, outcome)
         assert not found, told(found)
-        lane = _Lane.of(batch, outcome, NicPortModel()._courses(batch)[Edge.HOST])
+        lane = Lane.of(batch, outcome, NicPortModel()._courses(batch)[Edge.HOST])
         sent = lane.delivered
         late += int((lane.first_out[sent] > lane.expected_first_out()[1][sent]).sum())
         assert not lane.disturbed(2048, 16).all()
@@ -504,7 +168,7 @@ def test_short_frames_that_met_a_full_transmit_buffer_may_be_late_until_the_port
 def test_both_directions_of_one_play_are_checked_apart(seed: int) -> None:
     rng = random.Random(seed)
     parts = [traffic(rng, edge, 40, (1, 9)) for edge in Edge]
-    outcomes = [run(part, edge, rng, receiver("random", rng)) for part, edge in zip(parts, Edge, strict=True)]
+    outcomes = [through(part, rng, receiver("random", rng)) for part, edge in zip(parts, Edge, strict=True)]
     both, n = Batch.concat(parts), len(parts[0])
     columns = ("code", "queue", "latency_cycles", "first_in", "last_in", "first_out", "last_out")
     outcome = Outcome(
@@ -699,7 +363,7 @@ def test_a_device_that_is_wrong_is_found_out(seed: int, name: str) -> None:
     rng = random.Random(seed)
     batch = traffic(rng, Edge.WIRE, 20, (4, 8), bad=0)
     batch = Batch.concat([batch.select(slice(0, 19)), Batch.of([CUT_SHORT])])
-    outcome = run(batch, Edge.WIRE, rng, receiver("none", rng))
+    outcome = through(batch, rng, receiver("none", rng))
     assert not NicPortModel().check(batch, outcome)
     change, frame, what = WRONG[name]
     found = NicPortModel().check(batch, change(outcome))
@@ -712,33 +376,22 @@ def test_a_device_that_is_wrong_is_found_out(seed: int, name: str) -> None:
 def test_a_cycle_more_anywhere_in_the_port_is_found_out(seed: int, edge: Edge) -> None:
     rng = random.Random(seed)
     batch = traffic(rng, edge, 30, (1, 8))
-    own = {"before": 8, "after": 3} if edge == Edge.WIRE else {"before": 6, "after": 2}
-    for part, longer in (("before", 1), ("after", 1), ("before", -1)):
-        port = Port(edge, **{part: own[part] + longer})
-        frames = frames_of(batch, edge)
-        order: list[int] = []
-        beats = [(frame, k, k == frame.beats - 1) for frame in frames for k in range(frame.beats)]
-        while port.cycle < 2000:
-            took, left = port.step(beats[0] if beats else None, True)
-            if took:
-                frame, number, last = beats.pop(0)
-                frame.first_in = port.cycle - 1 if number == 0 else frame.first_in
-                frame.last_in = port.cycle - 1 if last else frame.last_in
-            if left is not None and left[2]:
-                order.append(left[0].index)
-        found = NicPortModel().check(batch, outcome_of(batch, frames, order, port.cycle))
+    way = "rx" if edge == Edge.WIRE else "tx"
+    for place in ("before", "after"):
+        outcome = through(batch, rng, receiver("none", rng), more={f"{way} {place}": 1})
+        found = NicPortModel().check(batch, outcome)
         assert {mismatch.what for mismatch in found} == {"first_out"}
-        assert found[0].got == found[0].expected + longer
+        assert found[0].got == found[0].expected + 1
 
 
 def test_a_buffer_of_another_size_is_found_out(seed: int) -> None:
     rng = random.Random(seed)
     batch = traffic(rng, Edge.WIRE, 150, (1, 12), bad=0)
-    outcome = run(batch, Edge.WIRE, rng, receiver("stalled", rng), depth=128)
+    outcome = through(batch, rng, receiver("stalled", rng), depth=128)
     assert not NicPortModel(rx_buffer_beats=128).check(batch, outcome)
     assert "drop for want of room" in {m.what for m in NicPortModel(rx_buffer_beats=160).check(batch, outcome)}
     assert "delivery" in {m.what for m in NicPortModel(rx_buffer_beats=96).check(batch, outcome)}
-    outcome = run(batch, Edge.WIRE, rng, receiver("stalled", rng), slots=32)
+    outcome = through(batch, rng, receiver("stalled", rng), slots=32)
     assert not NicPortModel(buffer_frames=32).check(batch, outcome)
     assert "drop for want of room" in {m.what for m in NicPortModel(buffer_frames=40).check(batch, outcome)}
     assert "delivery" in {m.what for m in NicPortModel(buffer_frames=20).check(batch, outcome)}
@@ -747,7 +400,7 @@ def test_a_buffer_of_another_size_is_found_out(seed: int) -> None:
 def test_transmit_never_drops_for_want_of_room(seed: int) -> None:
     rng = random.Random(seed)
     batch = traffic(rng, Edge.HOST, 20, (4, 8), bad=0)
-    outcome = never_out(run(batch, Edge.HOST, rng, receiver("none", rng)), 3, Code.RX_BUFFER_FULL)
+    outcome = never_out(through(batch, rng, receiver("none", rng)), 3, Code.RX_BUFFER_FULL)
     assert [m.what for m in NicPortModel().check_frames(batch, outcome)] == ["code"]
 
 
@@ -772,7 +425,7 @@ def test_a_frame_that_comes_in_with_the_reason_of_a_timed_drop_is_only_a_bad_fra
     marks = batch.bad.copy()
     marks[[2, 5]] = bad_mark(Code.RX_BUFFER_FULL), bad_mark(Code.RESET)
     batch = replace(batch, bad=marks)
-    outcome = run(batch, Edge.WIRE, rng, receiver("none", rng))
+    outcome = through(batch, rng, receiver("none", rng))
     assert outcome.code[[2, 5]].tolist() == [Code.RX_BUFFER_FULL, Code.RESET]
     assert not NicPortModel().check(batch, outcome)
 
@@ -851,14 +504,14 @@ def test_frames_out_are_those_that_went_in_at_the_other_edge() -> None:
 
 
 @pytest.mark.parametrize("length", [1, 15, 16, 17, 60, 64, 65, 1514, 9596])
-def test_an_isolated_frame_takes_the_parsers_latency_and_beats_and_11_or_8_cycles(seed: int, length: int) -> None:
+def test_an_isolated_frame_takes_the_parsers_latency_and_beats_and_25_or_22_cycles(seed: int, length: int) -> None:
     model, beats, rng = NicPortModel(), -(-length // 16), random.Random(f"{seed} {length}")
     for _ in range(30):
         frame = chained_frame(rng, length)
         parser = ParserModel().parse(frame).latency_cycles
-        assert model.latency_cycles(Edge.WIRE, frame) == beats + 11 + parser
-        assert model.latency_cycles(Edge.HOST, frame) == beats + 8 + parser
-        assert model.first_out_cycle(Edge.WIRE, frame, 100, 50) == 100 + beats + 11 + parser
+        assert model.latency_cycles(Edge.WIRE, frame) == beats + 25 + parser
+        assert model.latency_cycles(Edge.HOST, frame) == beats + 22 + parser
+        assert model.first_out_cycle(Edge.WIRE, frame, 100, 50) == 100 + beats + 25 + parser
         assert model.first_out_cycle(Edge.WIRE, frame, 100, 9000) == 9001
 
 
@@ -907,7 +560,7 @@ STEP = st.integers(0, 20)
 LANE = st.lists(st.tuples(STEP, STEP, st.integers(1, 12), STEP, STEP, st.booleans()), max_size=25)
 
 
-def lane_of(rows: list[Any], edge: Edge, resets: list[int]) -> tuple[_Lane, list[Any], list[int]]:
+def lane_of(rows: list[Any], edge: Edge, resets: list[int]) -> tuple[Lane, list[Any], list[int]]:
     """A consistent lane: (gap before, pauses inside, beats, pause before out, pauses inside out, delivered) a frame;
     its columns, and the parser's latencies."""
     columns: list[Any] = []
@@ -934,7 +587,7 @@ def lane_of(rows: list[Any], edge: Edge, resets: list[int]) -> tuple[_Lane, list
         resets=np.array(resets, np.int64),
     )
     latency = [ParserModel().parse(data).latency_cycles for data in batch]
-    return _Lane.of(batch, outcome, NicPortModel()._courses(batch)[edge]), columns, latency
+    return Lane.of(batch, outcome, NicPortModel()._courses(batch)[edge]), columns, latency
 
 
 @given(LANE, st.sampled_from(list(Edge)), st.sets(st.integers(0, 400), max_size=3))
@@ -956,33 +609,35 @@ def test_what_a_buffer_holds_in_bulk_is_the_scalar_count(rows: list[Any], data: 
     lane, columns, _ = lane_of(rows, Edge.WIRE, [])
     n = len(columns)
     times = np.array(data.draw(st.lists(st.integers(0, 700), min_size=n, max_size=n)), np.int64)
-    least, most, frames = (part.tolist() for part in lane.held(times))
+    (least, few), (most, frames) = (
+        [part.tolist() for part in held(times)] for held in (lane.held_least, lane.held_most)
+    )
     for k in range(n):
         before = [row for row in columns[:k] if row[4] >= 0]
         expected = reference_held(
             int(times[k]), [row[3] for row in before], [row[4] for row in before], [row[2] for row in before]
         )
-        assert (least[k], most[k], frames[k]) == expected
+        assert (least[k], most[k], few[k], frames[k]) == expected
 
 
 def test_back_to_back_frames_that_came_without_gaps_have_one_cycle_in_which_they_come_out() -> None:
     beats, rng = [4, 4, 9, 95, 4, 600, 1, 1, 3, 2], random.Random(1)
-    latency = [ParserModel().parse(chained_frame(rng, 16 * count)).latency_cycles for count in beats]
+    latency = [ParserModel().parse(chained_frame(rng, 16 * size)).latency_cycles for size in beats]
     first, last, now = [], [], 0
-    for count in beats:
+    for size in beats:
         now = max(now, first[-1] + 4) if first else now
         first.append(now)
-        last.append(now + count - 1)
-        now += count
-    for edge, behind in ((Edge.WIRE, 11), (Edge.HOST, 8)):
+        last.append(now + size - 1)
+        now += size
+    for edge, behind in ((Edge.WIRE, 25), (Edge.HOST, 22)):
         expected, out, parser = [], -1, -1
-        for i, count in enumerate(beats):
+        for i, size in enumerate(beats):
             # When its last beat leaves the parser, counted from the first cycle in which it could have come there.
-            parser = max(first[i] + latency[i] + count - 1, last[i] + 2, parser + count)
+            parser = max(first[i] + latency[i] + size - 1, last[i] + 2, parser + size)
             begin = max(parser + behind + 1, out + 1)
             expected.append((begin, begin))
-            out = begin + count - 1
-        ends = [cycle + count - 1 for (cycle, _), count in zip(expected, beats, strict=True)]
+            out = begin + size - 1
+        ends = [cycle + size - 1 for (cycle, _), size in zip(expected, beats, strict=True)]
         assert reference_first_out(edge, first, last, beats, latency, ends) == expected
 
 
@@ -1062,11 +717,19 @@ def test_counters_and_dispositions_can_be_read_after_a_play(seed: int) -> None:
     rng = random.Random(seed)
     batch = Batch.concat([traffic(rng, edge, 60, (1, 9), bad=0.3) for edge in Edge])
     outcome = model.play(batch)
-    frames = [frames_of(batch, edge) for edge in Edge]
-    counted = count(batch, outcome, [frames[edge][i] for i, edge in enumerate(batch.edge.tolist())])
+    frames = frames_of(batch)
+    for i, frame in enumerate(frames):
+        if not frame.bad:
+            frame.judgement = Judgement(None, Verdict.PASSED)
+        frame.code, frame.first_in = int(outcome.code[i]), int(outcome.first_in[i])
+    out = [
+        (Edge(edge), frames[i]) for edge, i in zip(outcome.frames.edge.tolist(), outcome.source.tolist(), strict=True)
+    ]
+    counted = count(batch, outcome, frames, out)
     assert any(name.startswith("parser_tx.") for name in counted)
     for name, value in counted.items():
-        assert model.read(PORT[COUNTERS[name]].address) == value, name
+        if name in COUNTERS:
+            assert model.read(PORT[COUNTERS[name]].address) == value, name
         assert model.counters[name] == value
     assert model.read(PORT["nic.rx_disposition"].element(99).address) == 0
     peak = max(batch.beats[(batch.edge == Edge.WIRE) & (outcome.code == Code.DELIVERED)])
@@ -1093,5 +756,7 @@ def test_time_goes_on_by_the_increment_in_every_cycle_of_a_play() -> None:
 
 
 def test_the_pipelines_are_those_of_the_architecture() -> None:
-    assert (RX.stages, RX.buffer, RX.after) == ((ParserStage("parser_rx"), Registers(5)), 2, 3)
-    assert (TX.stages, TX.buffer, TX.after) == ((ParserStage("parser_tx"), Registers(3)), 2, 2)
+    assert RX.stages == (ParserStage("parser_rx"), Registers(4), AclStage("acl_rx"))
+    assert TX.stages == (ParserStage("parser_tx"), AclStage("acl_tx"), Registers(3))
+    assert (RX.buffer, RX.after, RX.turned) == (2, 5, 2)
+    assert (TX.buffer, TX.after, TX.turned) == (2, 3, 3)

@@ -25,6 +25,7 @@ from models import meta as meta_word
 from models.meta import Code
 from tb import native
 from tb.build import Design
+from tb.native import PORT_PATHS
 from tb.native.harness import PAUSES, Harness, build_library, cycles_of, load, meta_words
 from tb.nic.designs import port_design
 from tb.targets import engine
@@ -74,7 +75,7 @@ class Stepper:
         return answer
 
     def end(self, reset: bool = False) -> bool:
-        return bool(self.lib.step_end(self.handle, reset))
+        return bool(self.lib.step_end(self.handle, reset, 1))
 
 
 # ------------------------------------------------------------------------------------------------------ random
@@ -480,6 +481,89 @@ def test_a_frame_reported_delivered_that_does_not_come_out_is_a_loss_and_the_rev
     assert f"{delivered} reported delivered, {came_out} came out" in stepper.harness.errors
 
 
+class TwoWays:
+    """Plays a device of two ways whose frames out say whose they are: path 0 from the wire, path 1 from the host."""
+
+    def __init__(self, lib: Any) -> None:
+        self.lib = lib
+        self.harness = Harness(["wire", "host"], ["wire", "host"], PORT_PATHS, lib=lib)
+        self.harness.follow_origin()
+        self.harness.set_watchdog(50)
+        self.handle = self.harness.handle
+        self.data = (ctypes.c_uint32 * 4)()
+        self.meta = (ctypes.c_uint32 * self.harness.meta_words)()
+
+    def cycle(self, out: dict[int, dict[str, int]] | None = None, idle: bool = True) -> bool:
+        """One cycle, in which frames of one beat with these metadata come out at sinks."""
+        for source in range(2):
+            self.lib.step_source(self.handle, source, 1, self.data, self.meta)
+        for sink in range(2):
+            fields = (out or {}).get(sink)
+            words = meta_words(**{name: np.array([value]) for name, value in (fields or {"seq": 0}).items()})
+            meta = (ctypes.c_uint32 * self.harness.meta_words)(*words[0].tolist())
+            self.lib.step_sink(self.handle, sink, int(fields is not None), FULL | LAST, self.data, meta)
+        return bool(self.lib.step_end(self.handle, 0, idle))
+
+    def enter(self, path: int) -> None:
+        """A frame of one beat enters, and is reported delivered."""
+        self.harness.push(("wire", "host")[path], np.zeros(16, np.uint8), np.array([0, 16]))
+        for _ in range(2):
+            self.cycle()
+        self.lib.step_entry(self.handle, path, 0)
+        self.lib.step_disposition(self.handle, path, 0, Code.DELIVERED, 0)
+
+
+@pytest.mark.parametrize("path", [0, 1])
+@pytest.mark.parametrize("sink", [0, 1])
+def test_a_frame_is_of_its_direction_at_whatever_sink(lib: Any, path: int, sink: int) -> None:
+    device = TwoWays(lib)
+    device.enter(path)
+    assert not device.cycle()
+    assert device.cycle({sink: {"direction": path}})
+    device.harness.check()
+
+
+def test_a_frame_of_the_other_direction_is_none_of_a_path(lib: Any) -> None:
+    device = TwoWays(lib)
+    device.enter(0)
+    device.cycle({1: {"direction": 1}})
+    while not device.cycle():
+        pass
+    assert "path rx: 1 frames begun, 1 entries, 0 frames without a disposition, 1 reported delivered, 0 came out" in (
+        device.harness.errors
+    )
+
+
+def test_a_burst_is_not_done_before_the_device_is_idle_and_copies_belong_to_no_path(lib: Any) -> None:
+    device = TwoWays(lib)
+    device.enter(0)
+    assert not device.cycle({0: {"direction": 0}}, idle=False)
+    assert not device.cycle(idle=False)
+    assert not device.cycle({1: {"direction": 0, "acl_copy": 1}}, idle=False)
+    assert device.cycle()
+    device.harness.check()
+    found = device.harness.pop()
+    assert [len(found.sinks[name]) for name in ("wire", "host")] == [1, 1]
+
+
+def test_a_device_that_never_gets_idle_is_stopped(lib: Any) -> None:
+    device = TwoWays(lib)
+    device.enter(0)
+    device.cycle({0: {"direction": 0}}, idle=False)
+    while not device.cycle(idle=False):
+        pass
+    assert device.harness.fired and "nothing moved for 50 cycles" in device.harness.errors
+
+
+def test_more_copies_than_frames_are_without_end(lib: Any) -> None:
+    device = TwoWays(lib)
+    device.enter(0)
+    device.cycle({0: {"direction": 0}, 1: {"acl_copy": 1}})
+    device.harness.check()
+    device.cycle({1: {"acl_copy": 1}})
+    assert "more frames come out than went in" in device.harness.errors
+
+
 def test_a_device_that_makes_frames_without_end_is_stopped(lib: Any) -> None:
     stepper = Stepper(lib)
     stepper.idle()
@@ -501,7 +585,7 @@ def test_a_frame_without_end_is_stopped(lib: Any) -> None:
     data, words = (ctypes.c_uint32 * 4)(), (ctypes.c_uint32 * stepper.harness.meta_words)()
     for _ in range(65537):
         stepper.lib.step_sink(stepper.handle, 0, 1, FULL, data, words)
-        stepper.lib.step_end(stepper.handle, 0)
+        stepper.lib.step_end(stepper.handle, 0, 1)
     assert stepper.harness.fired and "a frame does not end" in stepper.harness.errors
 
 

@@ -38,7 +38,7 @@ from tb.replay.pace import line_rate
 from tb.replay.play import draw_profiles, stimulus
 from tb.targets.base import PROFILES, Fault, Frame, UnmappedAddress
 from tb.targets.native import NativeTarget, SnapshotError, waves_suffix
-from tb.targets.program import address
+from tb.targets.program import address, one_by_one
 from tb.targets.recorded import Play, differences, record
 from tb.targets.standstill import stands_still
 from tb.toolchain import ROOT
@@ -381,6 +381,28 @@ def test_many_registers_are_read_in_the_cycles_of_single_accesses(verilator: str
         asyncio.run(target.read_all([*where, 0x7_4000, where[0]]))
     assert refused.value.address == 0x7_4000
     assert asyncio.run(target.read(where[0])) == 0
+
+
+def test_many_accesses_are_made_in_order_and_in_the_cycles_of_single_ones(verilator: str, seed: int) -> None:
+    scratch, frames, nowhere = address("nic.scratch"), address("nic.max_frame"), 0x7_4000
+    accesses = [(scratch, 5), (scratch, None), (frames, 100), (scratch, 0xFFFF_FFFF), (frames, None), (scratch, None)]
+
+    async def made(target: NativeTarget, *, bulk: bool) -> tuple[list[int], int]:
+        begin = target.now()
+        found = await (target.access_all(accesses) if bulk else one_by_one(target, accesses))
+        return found, target.now() - begin
+
+    one, other = (asyncio.run(made(started(seed), bulk=bulk)) for bulk in (True, False))
+    assert one == other
+    assert one[0] == [5, 5, 100, 0xFFFF_FFFF, 100, 0xFFFF_FFFF]
+    target = started(seed)
+    with pytest.raises(UnmappedAddress) as refused:
+        asyncio.run(target.access_all([(scratch, 7), (nowhere, 8), (scratch, 9)]))
+    assert refused.value.address == nowhere
+    assert asyncio.run(target.read(scratch)) == 7, "what comes behind it isn't done"
+    with pytest.raises(ValueError, match="32-bit"):
+        asyncio.run(target.access_all([(scratch, 1), (scratch, 1 << 32)]))
+    assert asyncio.run(target.read(scratch)) == 7, "nothing was done"
 
 
 @pytest.mark.parametrize("skipping", [False, True])

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from tb.nic.designs import port_design
+from tb.nic.designs import least, port_design
 from tb.toolchain import ROOT
 
 ON_ICARUS = [
@@ -34,13 +34,13 @@ ON_ICARUS = [
 
 
 def test_port_does_what_the_model_says(sim: str, simulate: Callable[..., Any]) -> None:
-    simulate(port_design("agents"), "tb.nic.bench_port", tests=None if sim == "verilator" else ON_ICARUS)
+    simulate(port_design("agents", **least(sim)), "tb.nic.bench_port", tests=None if sim == "verilator" else ON_ICARUS)
 
 
 def test_port_that_reads_tunnels_does_what_the_model_says(sim: str, simulate: Callable[..., Any]) -> None:
     names = ("scapy_tunnels.pcapng", *(("scapy_inner.pcapng",) if sim == "verilator" else ()))
     captures = ":".join(str(ROOT / "tests" / "captures" / name) for name in names)
-    design = port_design("agents", PARSE_BYTES=256, TUNNEL_EN=1)
+    design = port_design("agents", PARSE_BYTES=256, TUNNEL_EN=1, **least(sim))
     simulate(design, "tb.nic.bench_tunnels", env={"NICLOOP_CAPTURES": captures})
 
 

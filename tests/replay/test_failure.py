@@ -502,7 +502,10 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a text": (lambda path: path.write_text("hello, world"), "is no failure of nicloop: no zip file"),
     "empty": (lambda path: path.write_bytes(b""), "is no failure of nicloop: no zip file, but an empty file"),
     "another zip": (_foreign, "is no failure of nicloop: no failure.json of kind 'nicloop failure' in it"),
-    "a newer version": (lambda path: _rewritten(path, version=2), "has version 2 of a failure, this nicloop reads 1"),
+    "a newer version": (
+        lambda path: _rewritten(path, version=3),
+        "has version 3 of a failure, this nicloop reads 1 and 2",
+    ),
     "no seed": (lambda path: _rewritten(path, seed=LEFT_OUT), "is damaged: failure.json in it: KeyError: 'seed'"),
     "profiles of a wrong type": (lambda path: _rewritten(path, profiles=3), "is damaged: failure.json in it"),
     "an edge that isn't": (lambda path: _rewritten(path, profiles={"side": "none"}), "is damaged: failure.json in it"),
@@ -523,6 +526,13 @@ def test_a_file_that_is_no_failure_gives_one_clear_line_and_exit_code_2(kind: st
     assert f"nicloop: {path}: {words}" in result.output or f"nicloop: {path}: {words}" in result.stderr
     assert len((result.stderr or result.output).splitlines()) == 1
     assert "Traceback" not in result.output
+
+
+def test_a_failure_of_the_version_before_is_played(tmp_path: Path) -> None:
+    path = found(by_content, tmp_path).path
+    _rewritten(path, version=1, rules=LEFT_OUT)
+    result = nicloop("rerun", path)
+    assert result.exit_code == 0 and "the model agrees with itself" in result.output, result.output
 
 
 def test_a_missing_file_and_a_folder_are_said_to_be_so(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from models.nic import Mismatch, NicPortModel
 from tb.cli import app
 from tb.replay.capture import CaptureError, read_capture
 from tb.replay.out import OutCapture
-from tb.replay.records import KEYS, Records, records
+from tb.replay.records import KEYS, VERSION, Records, records
 from tb.replay.window import Judged, Window
 from tb.toolchain import ROOT
 from tests.nic.test_capture import fields, nanoseconds
@@ -74,7 +74,7 @@ def test_records_say_what_the_outcome_says(name: str, edge: Edge) -> None:
     assert sorted(out) == list(range(50, 50 + len(outcome.frames)))
     for i, record in enumerate(found):
         code = int(outcome.code[i])
-        assert record["v"] == 1 and (record["index"], record["frame"]) == (i + 7, i)
+        assert record["v"] == VERSION == 2 and (record["index"], record["frame"]) == (i + 7, i)
         assert record["length"] == batch.lengths[i] and record["capture"] == name
         assert record["direction"] == ("rx" if edge == Edge.WIRE else "tx") and record["port"] == 0
         assert record["time_ns"] == 1000 + 4 * outcome.first_in[i]
