@@ -17,6 +17,6 @@ def mac_design(module: str, **parameters: int) -> Design:
     return Design(f"mac/{module}", module, tuple(sources), parameters)
 
 
-def loop_design(top: str) -> Design:
-    """``mac_loop``: mac_tx and mac_rx back to back."""
-    return Design(f"mac/{top}", top, (*sorted(_RTL.glob("*.v")), _TOPS / f"{top}.v"))
+def loop_design(top: str, **parameters: int) -> Design:
+    """``mac_loop``: mac_tx and mac_rx back to back, with ``PCS`` 1 the PCS between; ``pcs_loop``: the PCS alone."""
+    return Design(f"mac/{top}", top, (*sorted(_RTL.glob("*.v")), _TOPS / f"{top}.v"), parameters)
