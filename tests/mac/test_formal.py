@@ -2,9 +2,9 @@
 
 Sweep:    every cfg_ifg, with the deficit idle count and without; frames of any end in either lane, good and bad
 Stimulus: starts and ends at any time, resets at any time; the solver looks for the worst
-Checks:   tests/mac/formal/*.sv: the gap is never below 9, what is owed never above 3 bytes, each start the earliest that
-          46.3.1.4 allows. From reset to a depth, then by induction for all time; that such gaps can happen. Modules
-          broken on purpose must fail
+Checks:   tests/mac/formal/*.sv: the gap is never below 9, what is owed never above 3 bytes, each start the earliest
+          that 46.3.1.4 allows. From reset to a depth, then by induction for all time; that such gaps can happen.
+          Modules broken on purpose must fail
 Timing:   `ready` to the cycle
 """
 
