@@ -29,6 +29,7 @@ SETS: Mapping[str, Parameters] = {
     "nic_port": _TUNNELS,
     "acl_match": {"IPV6": 0},
     "acl": {"RULES": 256, "METERS": 16, "IPV6": 0, "TUNNEL_EN": 1},
+    "pcs_rx": {"BER_LIMIT": 16, "BER_CYCLES": 19531},
 }
 """By module, parameters that bring in logic which their defaults leave out."""
 
