@@ -77,7 +77,7 @@ lint: venv
 	@$(BIN)/python -m tb.lint
 
 formal: venv
-	@$(BIN)/python -m pytest -q $(PYTEST_JOBS) $(if $(TEST),'$(TEST)',tests/lib/test_formal.py)
+	@$(BIN)/python -m pytest -q $(PYTEST_JOBS) $(if $(TEST),'$(TEST)',tests/*/test_formal.py)
 
 cover: venv
 	@rm -rf sim_build/runs
