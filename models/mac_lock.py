@@ -49,8 +49,8 @@ class BlockLock:
 
 
 class BerMonitor:
-    """The BER monitor state diagram: ``limit`` invalid headers within ``period`` blocks are a high BER, until the end of
-    a period with fewer."""
+    """The BER monitor state diagram: ``limit`` invalid headers within ``period`` blocks are a high BER, until a period
+    ends with fewer."""
 
     def __init__(self, limit: int, period: int) -> None:
         self.hi_ber = False

@@ -1,7 +1,7 @@
 """Golden model of the 64B/66B PCS of block ``mac`` (IEEE 802.3 clauses 49 and 107): words of XGMII to blocks and back.
 
 A block is a number of 66 bits, bit 0 first on the wire: the sync header in ``block[1:0]`` (the wire's "01" is 0b10,
-data; "10" is 0b01, control), the payload in ``block[65:2]``, its first octet lowest. Scrambling and test patterns are in
+data; "10" is 0b01, control), the payload in ``block[65:2]``, its first octet lowest. Scrambler and test patterns are in
 ``models/mac_scramble.py``, block lock and the BER monitor in ``models/mac_lock.py``. There is no energy-efficient
 Ethernet: /LI/ is no valid control character.
 """
@@ -71,8 +71,8 @@ _ORDERED = {code: char for char, code in O_CODES.items()}
 
 
 class _Layout(NamedTuple):
-    """A row of figure 49-7: the kind of each lane, and the payload behind the type field in the order of the wire, which
-    is lanes ("D" of 8 bits, "C" of 7, "O" of 4) and pads of so many bits."""
+    """A row of figure 49-7: the kind of each lane, and the payload behind the type field in the order of the wire:
+    lanes ("D" of 8 bits, "C" of 7, "O" of 4) and pads of so many bits."""
 
     lanes: str
     fields: tuple[tuple[str, int], ...]
