@@ -11,14 +11,13 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from fractions import Fraction
-from random import Random
 
 import pytest
 from cocotbext.eth import XgmiiFrame
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.mac import LOOP_LATENCY, End, MacRxModel, MacTime, MacTxModel, fcs, good_events
+from models.mac import LOOP_LATENCY, End, MacRxModel, MacTime, MacTxModel, good_events
 from models.mac_xgmii import (
     IDLE_WORD,
     LOCAL_FAULT_WORD,
@@ -30,14 +29,11 @@ from models.mac_xgmii import (
     words_of,
 )
 from models.meta import Code
+from tb.mac.cases import VERDICTS, payload
 from tb.mac.wire import C, Wire
 
 MAX = 9596
 LENGTHS = [*range(1, 1601), *range(MAX - 20, MAX + 1)]
-
-
-def payload(length: int, seed: int = 1) -> bytes:
-    return Random(f"{length}:{seed}").randbytes(length)
 
 
 def sent(lengths: list[int], ifg: int = 12, dic: bool = True) -> MacTxModel:
@@ -142,56 +138,6 @@ def test_every_gap_terminate_lane_and_start_lane_is_received():
                 rx = MacRxModel().run(wire.frame(payload(77)).words())
                 assert [(f.data, f.code) for f in rx.frames] == [(payload(size - 4), 0), (payload(77), 0)]
     assert len(seen) == 24
-
-
-def bad(data: bytes) -> bytes:
-    return bytes(255 - octet for octet in fcs(data))
-
-
-TAGGED = payload(12) + b"\x81\x00\x00\x01"
-TWICE = payload(12) + b"\x88\xa8\x00\x01\x81\x00\x00\x02"
-VERDICTS = {
-    "a frame of 64 octets is good": (Wire().frame(payload(60)), [(60, 0)], None),
-    "63 octets with a right FCS are a runt": (Wire().frame(payload(59)), [(59, Code.RUNT)], "undersize"),
-    "five octets with a right FCS are a runt": (Wire().frame(payload(1)), [(1, Code.RUNT)], "undersize"),
-    "63 octets with a wrong FCS are a fragment": (
-        Wire().frame(payload(59), check=bad(payload(59))),
-        [(59, Code.RUNT)],
-        "fragments",
-    ),
-    "four octets are no stream": (Wire().frame(b"", check=b"\1\2\3\4"), [], "fragments"),
-    "no octet is no stream": (Wire().frame(b"", check=b""), [], "fragments"),
-    "a wrong FCS": (Wire().frame(payload(64), check=bad(payload(64))), [(64, Code.BAD_FCS)], "fcs_errors"),
-    "the longest frame is good": (Wire().frame(payload(1514)), [(1514, 0)], None),
-    "one octet more is cut": (Wire().frame(payload(1515)), [(1514, Code.OVERSIZE)], "oversize"),
-    "with a wrong FCS it is a jabber": (
-        Wire().frame(payload(1600), check=bad(payload(1600))),
-        [(1514, Code.OVERSIZE)],
-        "jabbers",
-    ),
-    "a tag allows four octets": (Wire().frame(TAGGED.ljust(1518)), [(1518, 0)], None),
-    "and no five": (Wire().frame(TAGGED.ljust(1519)), [(1518, Code.OVERSIZE)], "oversize"),
-    "two tags allow eight": (Wire().frame(TWICE.ljust(1522)), [(1522, 0)], None),
-    "and no nine": (Wire().frame(TWICE.ljust(1523)), [(1522, Code.OVERSIZE)], "oversize"),
-    "an error inside": (
-        Wire().raw([*payload(30), C | 0xFE, *payload(40)]).raw([C | 0xFD], start=False),
-        [(26, Code.RX_ERROR)],
-        "symbol_errors",
-    ),
-    "idle inside": (Wire().raw([*payload(30)]), [(26, Code.RX_ERROR)], "symbol_errors"),
-    "start inside": (
-        Wire().raw([*payload(32)]).frame(payload(60)),
-        [(28, Code.RX_ERROR), (60, 0)],
-        "symbol_errors",
-    ),
-    "an error ahead of five octets": (Wire().raw([*payload(4), C | 0xFE]), [], "symbol_errors"),
-    "start in lane 1": (Wire().idle(1).frame(payload(60)), [], "bad_preamble"),
-    "start in lane 7": (Wire().idle(7).frame(payload(60)), [], "bad_preamble"),
-    "no SFD in its place": (Wire().raw([*payload(80)], sfd=0x55), [], "bad_preamble"),
-    "error in the preamble": (Wire().raw([*payload(80)], preamble=[0x55, C | 0xFE, *[0x55] * 4]), [], "bad_preamble"),
-    "odd octets in the preamble": (Wire().frame(payload(60), preamble=[0, 0xD5, 0xAA, 1, 2, 3]), [(60, 0)], None),
-    "a pause frame": (Wire().frame(b"\1\x80\xc2\0\0\1" + payload(6) + b"\x88\x08" + payload(46)), [(60, 0)], None),
-}
 
 
 @pytest.mark.parametrize("name", VERDICTS)
