@@ -92,7 +92,7 @@ class End(Enum):
     BAD = "bad"
     """Its last beat said so: padded, then error characters in the place of the FCS."""
     UNDERRUN = "underrun"
-    """Its source had no beat when one was due: error characters behind what was there."""
+    """Its source had no beat when one was due: what was there ends like a bad frame."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class MacTxModel:
             gap = start - self._terminate
             if self.dic:
                 self.deficit = max(0, self.deficit - (gap - self.ifg))
-        body = data if end is End.UNDERRUN else padded(data)
+        body = padded(data)
         tail = list(fcs(body)) if end is End.GOOD else [ERROR] * FCS_BYTES
         placed = Placed(data, end, start, (*PREAMBLE, *body, *tail, TERMINATE), gap)
         self._terminate = placed.terminate
@@ -268,6 +268,8 @@ class MacRxModel:
                 self._body.clear()
                 return
             self.events["bad_preamble"] += 1
+            if char == START and lane not in (0, 4):
+                char = ERROR  # a misplaced start that breaks a preamble is one event
         self._state = _State.IDLE
         if char == START and self.enable:
             if lane in (0, 4):

@@ -27,7 +27,7 @@ from tb.mac.wire import C, Wire
 __all__: list[str] = []
 
 CONTROLS = [C | octet for octet in (0x07, 0xFB, 0xFD, 0xFE, 0x9C, 0x5C, 0x1C, 0x06)]
-FAULT_DELAY = 1
+FAULT_DELAY = 2
 """Cycles from the word that makes the link fault state to the outputs."""
 combinations = cover.point(
     "mac.rx_start",
@@ -41,13 +41,15 @@ combinations = cover.point(
 starts = cover.cross("mac.rx_lanes", [f"start{lane}" for lane in (0, 4)], [f"terminate{lane}" for lane in range(8)])
 
 
-async def play(b: Bench, wire: Wire | list[Word], model: MacRxModel | None = None) -> MacRxModel:
-    """Sends words, waits for all that they make, compares, forgets."""
+async def play(b: Bench, wire: Wire | list[Word], model: MacRxModel | None = None, what: str = "") -> MacRxModel:
+    """Sends words, waits for all that they make, compares, forgets. what: for the message of a failure."""
     words = wire.words() if isinstance(wire, Wire) else wire
-    first = b.cycle
     b.feed(words)
     await b.drain()
-    model = b.check_received([*words, *[IDLE_WORD] * 40], first, model)
+    try:
+        model = b.check_received([*words, *[IDLE_WORD] * 40], b.fed_from, model)
+    except AssertionError as error:
+        raise AssertionError(f"{what}: {error}") from None
     b.clear()
     return model
 
@@ -61,11 +63,11 @@ async def each_kind_of_frame_has_its_verdict_and_its_counter_and_no_other(dut: A
     """The table of docs/mac.md, each kind alone; verilog-ethernet#57, taxi#39."""
     b = await Bench(dut, keep_words=False).start()
     for name, (wire, expected, event) in VERDICTS.items():
-        model = await play(b, wire)
+        model = await play(b, wire, what=name)
         assert [(len(frame.data), frame.code) for frame in model.frames] == expected, name
         assert event is None or model.events[event] == 1
         if "lane" not in name:
-            await play(b, Wire().idle(4).raw(wire.chars, start=False).idle(4))
+            await play(b, Wire().idle(4).raw(wire.chars, start=False).idle(4), what=f"{name}, lane 4")
 
 
 @test
@@ -119,7 +121,8 @@ async def a_control_character_at_every_position(dut: Any) -> None:
                 chars = [*whole]
                 if chars[position] != control:
                     chars[position] = control
-                    await play(b, Wire().raw(chars, start=False).idle(20 + -len(chars) % 4).frame(payload(60)))
+                    wire = Wire().raw(chars, start=False).idle(20 + -len(chars) % 4).frame(payload(60))
+                    await play(b, wire, what=f"{control:#x} at {position}, start in lane {lane}")
 
 
 @test
@@ -130,7 +133,7 @@ async def a_frame_without_terminate(dut: Any) -> None:
         for ends in ([C | 0x07], [C | 0x9C, 0, 0, 1], []):
             wire = Wire().raw([*payload(size), *ends])
             wire.idle(-len(wire.chars) % 4 if ends or size % 4 else 0).frame(payload(64))
-            await play(b, wire)
+            await play(b, wire, what=f"{size} octets, then {ends}")
 
 
 @test
@@ -153,8 +156,8 @@ async def terminate_one_character_early_or_late(dut: Any) -> None:
     b = await Bench(dut, keep_words=False).start()
     words = Wire().frame(payload(100)).idle(11).frame(payload(61)).idle(20).frame(payload(90)).words()
     for at in range(len(words)):
-        await play(b, words[:at] + words[at + 1 :])
-        await play(b, words[: at + 1] + words[at:])
+        await play(b, words[:at] + words[at + 1 :], what=f"word {at} lost")
+        await play(b, words[: at + 1] + words[at:], what=f"word {at} twice")
 
 
 @test
@@ -193,12 +196,11 @@ async def fault_play(b: Bench, words: list[Word]) -> None:
     """The outputs follow the state diagram, ``FAULT_DELAY`` cycles behind."""
     link = LinkFault()
     b.fault_log.clear()
-    first = b.cycle
-    expected = [
-        (first + at + FAULT_DELAY, int(link.word(*word))) for at, word in enumerate([*words, *[IDLE_WORD] * 80])
-    ]
     b.feed(words)
     await b.drain(90)
+    first = b.fed_from
+    states = [int(link.word(*word)) for word in [*words, *[IDLE_WORD] * 80]]
+    expected = [(first + at + FAULT_DELAY, state) for at, state in enumerate(states)]
     changes, state = [], 0
     for when, now in expected:
         if now != state:
@@ -274,6 +276,7 @@ async def cocotbext_eth_is_received(dut: Any) -> None:
     """With its deficit idle count, and with starts in lane 4 by force."""
     b = await Bench(dut, keep_words=False).start()
     source = XgmiiSource(dut.rx_d, dut.rx_c, dut.clk)
+    await wait_cycles(dut.clk, 4)  # at first it drives zeros, which are data
     for force in (False, True):
         source.force_offset_start = force
         sent = [payload(b.rng.randint(1, 200)) for _ in range(120)]
@@ -281,6 +284,7 @@ async def cocotbext_eth_is_received(dut: Any) -> None:
             source.send_nowait(XgmiiFrame.from_payload(data))
         await source.wait()
         await wait_cycles(dut.clk, 40)
+        assert [len(frame.data) for frame in b.received] == [max(60, len(data)) for data in sent]
         assert [(frame.data, frame.user) for frame in b.received] == [(data.ljust(60, b"\0"), 0) for data in sent]
         b.clear()
 
@@ -335,8 +339,10 @@ async def reset_in_mid_frame_leaves_nothing_behind(dut: Any) -> None:
 async def time_can_be_set_and_grows_by_its_increment(dut: Any) -> None:
     """``mac_time``: 8.32 a cycle with its fraction, and the carry into ns."""
     b = await Bench(dut, keep_words=False).start()
+    await ReadOnly()
     model = MacTime()
     model.now = int(str(dut.now.value), 2)
+    await Timer(1, "step")
     for step in range(400):
         setting = step % 50 == 49
         value = b.rng.getrandbits(96) | (0xFFFFFFFF if b.rng.random() < 0.5 else 0) if setting else 0

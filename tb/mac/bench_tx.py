@@ -8,7 +8,7 @@ from typing import Any
 
 from cocotbext.eth import XgmiiSink
 
-from models.mac import MacTxModel, good_events
+from models.mac import MacTxModel, good_events, padded
 from models.mac_xgmii import ERROR, IDLE_WORD, REMOTE_FAULT_WORD, START, TERMINATE, characters
 from tb.lib import cover
 from tb.lib.clock import reset
@@ -28,7 +28,7 @@ async def frames_of_each_length_alone_start_two_cycles_after_their_first_beat(du
     """Also lowRISC/mocha#354 (first and second frame after reset, 919 to 921 bytes) and verilog-ethernet#183 (pad)."""
     b = await Bench(dut).start()
     for length in [*BOUNDARIES, 919, 920, 921]:
-        b.send(Sent(payload(length), before=6))
+        b.send(Sent(payload(length), before=16))
     await b.drain()
     model = b.check_transmitted()
     for placed, frame in zip(model.frames, b.sent, strict=True):
@@ -83,7 +83,7 @@ async def frames_with_random_pauses_between_them(dut: Any) -> None:
 @test
 async def every_gap_and_no_deficit(dut: Any) -> None:
     for dic in (0, 1):
-        for ifg in (8, 9, 10, 11, 12, 13, 16, 21, 64, 255):
+        for ifg in (8, 9, 10, 11, 12, 13, 14, 15, 16, 21, 64, 255):
             b = Bench(dut)
             await b.start(cfg_ifg=ifg, cfg_dic=dic)
             b.send(*(Sent(payload(length)) for length in [*range(60, 69)] * 2))
@@ -136,7 +136,8 @@ async def a_starving_source_ends_its_frame_in_errors(dut: Any) -> None:
             await b.drain()
             chars = [char for word in b.words for char in characters(*word_of_bits(word))]
             start, end = chars.index(START), chars.index(TERMINATE)
-            assert chars[start + 8 : end - 4] == list(cut[: 8 * stall]), "not what had come"
+            body = bytes(chars[start + 8 : end - 4])
+            assert body == padded(cut[: 8 * stall]), f"{body.hex()} of {cut.hex()}, which had no beat {stall}"
             assert chars[end - 4 : end] == [ERROR] * 4
             b.words[: (end + 8) // 8] = []
             assert b.good() == [payload(70)]
@@ -191,7 +192,7 @@ async def nothing_is_taken_while_disabled(dut: Any) -> None:
         b.dut.tx_enable.value = 0
         await b.run(40)
         whole = b.good()
-        assert whole == [payload(60), payload(64)][: len(whole)] and len(whole) < 2
+        assert whole == [payload(60), payload(64)][: len(whole)] and len(whole) < 2 + (delay > 9)
         assert b.words[-8:] == [IDLE] * 8
         b.dut.tx_enable.value = 1
         await b.drain()

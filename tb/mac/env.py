@@ -103,6 +103,7 @@ class Bench:
         self.sent: list[Sent] = []
         self._beats: deque[tuple[int, int, int, int, Sent | None] | None] = deque()
         self._offered: tuple[int, int, int, int, Sent | None] | None = None
+        self.fed_from = -1
         self._wire: deque[Word] = deque()
         self._wire_now: Word = IDLE_WORD
         self._chunks: list[bytes] = []
@@ -162,7 +163,9 @@ class Bench:
                 self._beats.append((value, (1 << len(piece)) - 1, last, user, frame if at == 0 else None))
 
     def feed(self, words: Iterable[Word]) -> None:
-        """Queues words for ``mac_rx``; idle follows them."""
+        """Queues words for ``mac_rx``; idle follows them. ``fed_from`` is then the cycle of the first one."""
+        if not self._wire:
+            self.fed_from = -1
         self._wire.extend(words)
 
     async def run(self, cycles: int) -> None:
@@ -203,7 +206,11 @@ class Bench:
                     tvalid.value = 1
             elif self._offered is None:
                 tvalid.value = 0
-            word = wire.popleft() if wire else IDLE_WORD
+            word = IDLE_WORD
+            if wire:
+                word = wire.popleft()
+                if self.fed_from < 0:
+                    self.fed_from = self.cycle
             if word != self._wire_now:
                 rx_d.value, rx_c.value = self._wire_now = word
             await edge

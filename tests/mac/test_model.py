@@ -104,7 +104,7 @@ def test_a_bad_frame_ends_in_errors_and_terminate():
     bad = model.add(payload(70), 0, End.BAD)
     assert bad.chars[8:78] == tuple(payload(70)) and bad.chars[78:] == (C | 0xFE,) * 4 + (C | 0xFD,)
     short = model.add(payload(16), 0, End.UNDERRUN)
-    assert short.chars[8:] == (*payload(16), *(C | 0xFE,) * 4, C | 0xFD)
+    assert short.chars[8:] == (*payload(16), *[0] * 44, *(C | 0xFE,) * 4, C | 0xFD)
     assert bad.events == {"errored": 1} and short.events == {"underrun": 1}
 
 
