@@ -13,7 +13,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from models.mac_xgmii import CONTROL, ERROR, IDLE, IDLE_WORD, START, TERMINATE, Fault, LinkFault, Word, word_of
+from models.mac_xgmii import (
+    CONTROL,
+    ERROR,
+    IDLE,
+    IDLE_WORD,
+    SEQUENCE,
+    START,
+    TERMINATE,
+    Fault,
+    LinkFault,
+    Word,
+    characters,
+    word_of,
+)
 from models.meta import Code
 
 __all__ = [
@@ -43,6 +56,8 @@ LOOP_LATENCY = TX_LATENCY + RX_LATENCY
 
 PAD_TO = 60
 FCS_BYTES = 4
+MIN_GAP = 12
+"""interPacketGap in octets (4.4.2): a smaller one that is asked for counts as this."""
 MIN_FRAME = PAD_TO + FCS_BYTES
 """minFrameSize in octets (4.4.2)."""
 PREAMBLE = (START, *[0x55] * 6, 0xD5)
@@ -134,7 +149,7 @@ class MacTxModel:
     """
 
     def __init__(self, ifg: int = 12, dic: bool = True) -> None:
-        self.ifg = ifg
+        self.ifg = max(MIN_GAP, ifg)
         self.dic = dic
         self.deficit = 0
         self.frames: list[Placed] = []
@@ -206,12 +221,6 @@ class RxFrame:
         return self.code << 1 | (self.code != 0)
 
 
-class _State(Enum):
-    IDLE = 0
-    PREAMBLE = 1
-    FRAME = 2
-
-
 class MacRxModel:
     """``mac_rx``: a word a call of ``step``. ``frames`` is what comes out, ``events`` what is counted, ``link`` the
     link fault state.
@@ -227,10 +236,15 @@ class MacRxModel:
         self.frames: list[RxFrame] = []
         self.events: Counter[str] = Counter()
         self.link = LinkFault()
-        self._state = _State.IDLE
-        self._preamble = 0
-        self._body = bytearray()
+        self._column = [IDLE] * 4
+        """The column before the one that is being taken."""
+        self._preamble: int | None = None
+        """Characters of preamble since a start character, while they are right."""
+        self._body: bytearray | None = None
+        """Octets of the frame under way."""
         self._start = (0, 0)
+        self._bad_word = -1
+        """Cycle of the last word that counted as bad preamble."""
 
     def run(self, words: Iterable[Word]) -> MacRxModel:
         """Takes words one after another; returns itself."""
@@ -245,50 +259,67 @@ class MacRxModel:
         for fault, name in ((Fault.LOCAL, "local_fault"), (Fault.REMOTE, "remote_fault")):
             if self.link.began[fault] != began[fault]:
                 self.events[name] += 1
-        if c == 0 and self._state is _State.FRAME:
+        if c == 0 and self._body is not None:
             self._body += d.to_bytes(8, "little")
-        elif (d, c) != IDLE_WORD or self._state is not _State.IDLE:
-            for lane, octet in enumerate(d.to_bytes(8, "little")):
-                self._take(octet | (c >> lane & 1) << 8, lane)
+            self._column = [0] * 4
+        elif (d, c) != IDLE_WORD or self._body is not None or self._preamble is not None:
+            chars = characters(d, c)
+            for lane in (0, 4):
+                column = chars[lane : lane + 4]
+                for offset, char in enumerate(column):
+                    self._take(char, lane + offset)
+                self._column = column
+        else:
+            self._column = [IDLE] * 4
         self.cycle += 1
         return state
 
     def _take(self, char: int, lane: int) -> None:
-        if self._state is _State.FRAME:
+        if self._body is not None:
             if char < CONTROL:
                 self._body.append(char)
                 return
-            self._end(char == TERMINATE)
-        elif self._state is _State.PREAMBLE:
+            self._end(bytes(self._body), char == TERMINATE)
+            self._body = None
+        elif self._preamble is not None:
             self._preamble += 1
             if char < CONTROL and self._preamble < 7:
                 return
+            self._preamble = None
             if char == 0xD5:
-                self._state = _State.FRAME
-                self._body.clear()
+                self._body = bytearray()
                 return
-            self.events["bad_preamble"] += 1
-            if char == START and lane not in (0, 4):
-                char = ERROR  # a misplaced start that breaks a preamble is one event
-        self._state = _State.IDLE
+            self._bad_start(self._start[0])
         if char == START and self.enable:
-            if lane in (0, 4):
-                self._state, self._preamble, self._start = _State.PREAMBLE, 0, (self.cycle, lane)
+            if lane in (0, 4) and self._start_may_follow():
+                self._preamble, self._start = 0, (self.cycle, lane)
             else:
-                self.events["bad_preamble"] += 1
+                self._bad_start(self.cycle)
 
-    def _end(self, terminated: bool) -> None:
-        body = bytes(self._body)
+    def _start_may_follow(self) -> bool:
+        """46.1.7.5.2: start is behind a column of four idles, a sequence ordered set, or one that holds terminate."""
+        before = self._column
+        ordered_set = before[0] == SEQUENCE and all(char < CONTROL for char in before[1:])
+        return before == [IDLE] * 4 or ordered_set or TERMINATE in before
+
+    def _bad_start(self, cycle: int) -> None:
+        """A start character of this cycle begins no frame: once a word."""
+        if cycle != self._bad_word:
+            self.events["bad_preamble"] += 1
+        self._bad_word = cycle
+
+    def _end(self, body: bytes, terminated: bool) -> None:
         data = body[:-FCS_BYTES]
-        right = len(body) >= FCS_BYTES and fcs(data) == body[-FCS_BYTES:]
+        right = terminated and len(body) >= FCS_BYTES and fcs(data) == body[-FCS_BYTES:]
         limit = self._limit(data)
         code = Code.NONE
-        if not terminated:
+        if len(data) > limit:
+            code = Code.OVERSIZE
+            data = data[:limit]
+            self.events["oversize" if right else "jabbers"] += 1
+        elif not terminated:
             code = Code.RX_ERROR
             self.events["symbol_errors"] += 1
-        elif len(data) > limit:
-            code = Code.OVERSIZE
-            self.events["oversize" if right else "jabbers"] += 1
         elif len(body) < MIN_FRAME:
             code = Code.RUNT
             self.events["undersize" if right else "fragments"] += 1
@@ -297,9 +328,6 @@ class MacRxModel:
             self.events["fcs_errors"] += 1
         else:
             self.events += good_events(data)
-        if len(data) > limit:
-            # It was cut before anybody knew how it would end.
-            data, code = data[:limit], Code.OVERSIZE
         if data:
             self.frames.append(RxFrame(data, int(code), *self._start))
 

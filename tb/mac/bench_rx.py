@@ -65,7 +65,7 @@ async def each_kind_of_frame_has_its_verdict_and_its_counter_and_no_other(dut: A
     for name, (wire, expected, event) in VERDICTS.items():
         model = await play(b, wire, what=name)
         assert [(len(frame.data), frame.code) for frame in model.frames] == expected, name
-        assert event is None or model.events[event] == 1
+        assert all(model.events[each] == 1 for each in (event or "").split())
         if "lane" not in name:
             await play(b, Wire().idle(4).raw(wire.chars, start=False).idle(4), what=f"{name}, lane 4")
 

@@ -58,10 +58,30 @@ VERDICTS: dict[str, tuple[Wire, list[tuple[int, int]], str | None]] = {
         "symbol_errors",
     ),
     "idle inside": (Wire().raw([*payload(30)]), [(26, Code.RX_ERROR)], "symbol_errors"),
-    "start inside": (
+    "start inside begins no frame": (
         Wire().raw([*payload(32)]).frame(payload(60)),
-        [(28, Code.RX_ERROR), (60, 0)],
-        "symbol_errors",
+        [(28, Code.RX_ERROR)],
+        "symbol_errors bad_preamble",
+    ),
+    "start behind a column of idle and data": (
+        Wire().raw([*payload(33), C | 0x07, C | 0x07, C | 0x07]).frame(payload(60)),
+        [(29, Code.RX_ERROR)],
+        "symbol_errors bad_preamble",
+    ),
+    "start behind a sequence ordered set": (
+        Wire().raw([C | 0x9C, 0, 0, 1], start=False).frame(payload(60)),
+        [(60, 0)],
+        None,
+    ),
+    "start behind another ordered set": (
+        Wire().raw([C | 0x5C, 0, 0, 1], start=False).frame(payload(60)),
+        [],
+        "bad_preamble",
+    ),
+    "an error behind the limit": (
+        Wire().raw([*payload(1600), C | 0xFE]),
+        [(1514, Code.OVERSIZE)],
+        "jabbers",
     ),
     "an error ahead of five octets": (Wire().raw([*payload(4), C | 0xFE]), [], "symbol_errors"),
     "start in lane 1": (Wire().idle(1).frame(payload(60)), [], "bad_preamble"),

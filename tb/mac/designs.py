@@ -1,27 +1,34 @@
-"""The designs of block ``mac``: its modules in ``tops/mac_bench.v``, without the PCS and with it."""
+"""The designs of block ``mac``: each module alone, the smoke bench's loop, and the MAC with and without its PCS."""
 
 from __future__ import annotations
 
 from tb.build import Design
 from tb.toolchain import ROOT
 
-__all__ = ["BER", "mac_design", "pcs_design"]
+__all__ = ["BER", "bench_design", "loop_design", "mac_design", "pcs_design"]
 
+_RTL = ROOT / "rtl" / "mac"
+_TOPS = ROOT / "tb" / "mac" / "tops"
 BER = {"BER_LIMIT": 97, "BER_CYCLES": 2000}
 """25G's limit within a period that a bench can wait for."""
 
 
-def _design(name: str, parameters: dict[str, int]) -> Design:
-    sources = sorted((ROOT / "rtl" / "mac").glob("*.v"))
-    top = ROOT / "tb" / "mac" / "tops" / "mac_bench.v"
-    return Design(f"mac/{name}", "mac_bench", (*sources, top), parameters)
+def mac_design(module: str, **parameters: int) -> Design:
+    """A module of rtl/mac as the top. parameters: of the module."""
+    sources = sorted(_RTL.glob("*.v"), key=lambda path: (path.stem == module, path.stem))
+    return Design(f"mac/{module}", module, tuple(sources), parameters)
 
 
-def mac_design() -> Design:
-    """``mac_tx``, ``mac_rx`` and ``mac_time``."""
-    return _design("mac", {"PCS": 0})
+def loop_design(top: str, **parameters: int) -> Design:
+    """A top of ``tops``: all the modules of rtl/mac are there for it."""
+    return Design(f"mac/{top}", top, (*sorted(_RTL.glob("*.v")), _TOPS / f"{top}.v"), parameters)
+
+
+def bench_design() -> Design:
+    """``mac_tx``, ``mac_rx`` and ``mac_time`` in ``mac_bench``."""
+    return loop_design("mac_bench", PCS=0)
 
 
 def pcs_design(ber: dict[str, int] | None = None) -> Design:
     """The same with ``pcs_tx`` and ``pcs_rx``; ber: parameters of the BER monitor."""
-    return _design("pcs", {"PCS": 1} | (BER if ber is None else ber))
+    return loop_design("mac_bench", PCS=1, **(BER if ber is None else ber))

@@ -14,7 +14,7 @@ from typing import Any
 import cocotb
 from cocotb.triggers import RisingEdge
 
-from models.mac import End, MacRxModel, MacTxModel, RxFrame
+from models.mac import TX_LATENCY, End, MacRxModel, MacTxModel, RxFrame
 from models.mac_xgmii import IDLE_WORD, TERMINATE, Word, characters
 from models.meta import Code
 from tb.lib import cover
@@ -277,6 +277,7 @@ class Bench:
             assert frame.taken >= 0, f"frame {index} of {len(frame.data)} B was never taken"
             end = ends[index] if ends else End.BAD if frame.bad else End.GOOD
             placed = model.add(frame.data, frame.taken, end)
+            assert placed.start_cycle == frame.taken + TX_LATENCY, f"frame {index} was taken in {frame.taken}"
             if placed.gap is not None:
                 seen_lanes(f"terminate{model.frames[-2].terminate % 8}", f"start{placed.start_lane}")
         return model

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tb.mac.designs import mac_design
+from tb.mac.designs import bench_design
 
 SMALL = [
     "each_kind_of_frame_has_its_verdict_and_its_counter_and_no_other",
@@ -21,4 +21,4 @@ SMALL = [
 
 
 def test_receiver(sim: str, simulate: Callable[..., Any]) -> None:
-    simulate(mac_design(), "tb.mac.bench_rx", tests=SMALL if sim == "icarus" else None)
+    simulate(bench_design(), "tb.mac.bench_rx", tests=SMALL if sim == "icarus" else None)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tb.mac.designs import mac_design, pcs_design
+from tb.mac.designs import bench_design, pcs_design
 
 SMALL = [
     "counters_move_for_their_own_event_only",
@@ -24,7 +24,7 @@ SMALL = [
 
 
 def test_transmitter(sim: str, simulate: Callable[..., Any]) -> None:
-    simulate(mac_design(), "tb.mac.bench_tx", tests=SMALL if sim == "icarus" else None)
+    simulate(bench_design(), "tb.mac.bench_tx", tests=SMALL if sim == "icarus" else None)
 
 
 @pytest.mark.regress
