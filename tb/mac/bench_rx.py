@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cocotb.triggers import ReadOnly, Timer
+from cocotb.triggers import ReadOnly, RisingEdge, Timer
 from cocotbext.eth import XgmiiFrame, XgmiiSource
 
 from models.mac import MacRxModel, MacTime
@@ -357,3 +357,25 @@ async def time_can_be_set_and_grows_by_its_increment(dut: Any) -> None:
         got = int(str(dut.now.value), 2)
         assert got == expected, f"step {step}: now {got:#x}, due {expected:#x}"
         await Timer(1, "step")
+
+
+@test
+async def idle_says_when_no_frame_is_under_way(dut: Any) -> None:
+    """0 while a frame comes in and until its last beat has gone out; link faults don't count."""
+    b = await Bench(dut, keep_words=False).start()
+    for length in (1, 60, 67, 200):
+        b.feed(single(payload(length), 4).words())
+        low, edge, beats = [], RisingEdge(dut.clk), []
+        for _ in range(60):
+            await edge
+            if str(dut.rx_idle.value) == "0":
+                low.append(b.cycle)
+            if str(dut.probe.value)[-1] == "1":
+                beats.append(b.cycle)
+        assert low[-1] - low[0] == len(low) - 1
+        assert low[0] <= b.fed_from + 1 + 4 and low[-1] >= beats[-1] - 1 and low[-1] <= beats[-1] + 3
+        b.clear()
+    b.feed([LOCAL_FAULT_WORD] * 20)
+    for _ in range(40):
+        await edge
+        assert str(dut.rx_idle.value) == "1"

@@ -6,6 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any
 
+from cocotb.triggers import RisingEdge
 from cocotbext.eth import XgmiiSink
 
 from models.mac import MacTxModel, good_events, padded
@@ -241,3 +242,21 @@ async def cocotbext_eth_receives_what_is_sent(dut: Any) -> None:
         assert bytes(frame.get_payload()) == payload(length).ljust(60, b"\0")
         lanes.add(frame.start_lane)
     assert sink.empty() and lanes == {0, 4}
+
+
+@test
+async def idle_says_when_nothing_is_under_way(dut: Any) -> None:
+    """0 from the cycle behind the first beat to that of terminate at least, 1 four cycles later at most."""
+    b = await Bench(dut).start()
+    for length in (1, 60, 61, 67, 70):
+        b.send(Sent(payload(length), before=3))
+        idle, edge = [], RisingEdge(dut.clk)
+        for _ in range(40):
+            await edge
+            idle.append((b.cycle, str(dut.tx_idle.value) == "1"))
+        model = b.check_transmitted()
+        start, end = b.sent[0].taken + 1, model.frames[0].terminate // 8
+        low = [cycle for cycle, high in idle if not high]
+        assert low[0] <= start + 1 and low[-1] >= end and low[-1] - low[0] == len(low) - 1
+        assert low[-1] <= end + 4 and low[0] >= start - 1
+        b.clear()
