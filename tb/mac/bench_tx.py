@@ -260,3 +260,48 @@ async def idle_says_when_nothing_is_under_way(dut: Any) -> None:
         assert low[0] <= start + 1 and low[-1] >= end and low[-1] - low[0] == len(low) - 1
         assert low[-1] <= end + 4 and low[0] >= start - 1
         b.clear()
+
+
+# ------------------------------------------------------------------------------------------------------ field reports
+
+
+@test
+async def short_frames_are_padded_to_sixty_bytes(dut: Any) -> None:
+    """verilog-ethernet#183, #39: each length below, alone and behind a long one whose bytes must not show."""
+    b = await Bench(dut).start()
+    for length in range(1, 61):
+        b.send(Sent(b"\xff" * 120), Sent(payload(length), before=length % 3))
+    await b.drain()
+    b.check_transmitted()
+    assert b.good()[1::2] == [payload(length).ljust(60, b"\0") for length in range(1, 61)]
+
+
+@test
+async def the_first_two_frames_after_reset_are_whole(dut: Any) -> None:
+    """lowRISC/mocha#354: two different ones, back to back and in the first cycle in which they may come."""
+    for lengths in ((60, 1514), (1514, 60), (1, 919), (921, 920)):
+        b = await Bench(dut).start()
+        b.send(*(Sent(payload(length)) for length in lengths))
+        await b.drain()
+        b.check_transmitted()
+        assert [len(data) for data in b.good()] == [max(60, length) for length in lengths]
+        b.stop()
+
+
+@test
+async def lanes_beyond_tkeep_never_reach_the_wire_nor_the_fcs(dut: Any) -> None:
+    """pulp-ethernet#5, #6, corundum#234: the same frame over and over, other noise behind its last byte each time."""
+    b = await Bench(dut).start()
+    for length in (*range(1, 17), *range(57, 73)):
+        b.send(*(Sent(payload(length)) for _ in range(4)))
+    await b.drain()
+    b.check_transmitted()
+
+
+@test
+async def single_beat_frames_back_to_back(dut: Any) -> None:
+    """v-eth 0b2066ab: no beat but first and last ones, each pair of lengths."""
+    b = await Bench(dut).start()
+    b.send(*(Sent(payload(length)) for first in range(1, 9) for second in range(1, 9) for length in (first, second)))
+    await b.drain()
+    b.check_transmitted()
