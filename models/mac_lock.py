@@ -7,8 +7,8 @@ from __future__ import annotations
 
 __all__ = ["BER_25G", "SLIP_WAIT", "BerMonitor", "BlockLock"]
 
-SLIP_WAIT = 32
-"""Headers after a slip that aren't looked at: a SerDes needs them to shift."""
+SLIP_WAIT = 31
+"""Headers after a slip that aren't looked at, as a SerDes needs them to shift: one request in 32 cycles at most."""
 BER_25G = (97, round(2e-3 / 2.56e-9))
 """Invalid headers, and blocks of 2 ms."""
 

@@ -222,12 +222,14 @@ def follow(marks: str, record: Record) -> tuple[BlockLock, list[int]]:
     lock, monitor, slips = BlockLock(), BerMonitor(BER["BER_LIMIT"], BER["BER_CYCLES"]), []
     begin = record.lock.index(True) - LOCK_DELAY - 63
     for index in range(begin, len(marks)):
-        valid = marks[index] == "."
+        valid = index < 0 or marks[index] == "."  # before the first one the line is that of the reset
         was = lock.block_lock
         now = lock.step(valid)
         high = monitor.step(valid, was)
         if lock.slip:
             slips.append(index)
+        if index < 0:
+            continue
         at = f"header {index} ({marks[max(0, index - 20) : index + 1]})"
         assert record.lock[index + LOCK_DELAY] == now, f"{at}: block_lock is {not now}"
         assert record.hi_ber[index + BER_DELAY] == high, f"{at}: hi_ber is {not high}"
@@ -254,7 +256,7 @@ def window(rng: Random, invalid: int, size: int = 64) -> str:
 async def block_lock_follows_the_state_diagram(dut: Any) -> None:
     """Figure 49-14: 64 valid headers lock, one invalid among them slips; 16 invalid of 64 unlock, 15 don't."""
     rng = seeded("lock")
-    align = "." * 28  # up to the end of the window that was open behind 100 headers
+    align = "." * 27  # the one header of the reset and 100 more, up to the end of the second window
     cases = {
         "lost": (align + window(rng, 16) + "." * 150, True),
         "held": (align + window(rng, 15) + window(rng, 15) + "." * 100, False),
@@ -317,7 +319,7 @@ async def without_signal_there_is_no_lock_and_a_local_fault(dut: Any) -> None:
     assert not any(record.lock[8:]) and not any(record.status[8:])
     assert set(record.words[10:]) == {LOCAL_FAULT_WORD}
     dut.signal_ok.value = 1
-    record = await play(dut, blocks=scrambled([IDLE_BLOCK] * 200, scrambler))
+    record = await play(dut, blocks=scrambled([IDLE_BLOCK] * 200, scrambler), more=0)
     assert record.status[-1] and record.words[-1] == IDLE_WORD
 
 
@@ -342,7 +344,7 @@ async def a_high_error_rate_is_a_local_fault(dut: Any) -> None:
     await locked(dut, scrambler)
     marks = "x......." * 2 * limit + "." * 3 * period
     line = scrambled([IDLE_BLOCK] * len(marks), scrambler)
-    record = await play(dut, blocks=[b if mark == "." else b & ~3 for mark, b in zip(marks, line, strict=True)])
+    record = await play(dut, blocks=[b if mark == "." else b & ~3 for mark, b in zip(marks, line, strict=True)], more=0)
     rise = record.hi_ber.index(True)
     fall = rise + record.hi_ber[rise:].index(False)
     assert set(record.words[rise + RX_LATENCY : fall]) == {LOCAL_FAULT_WORD}

@@ -20,7 +20,7 @@ from models.meta import Code
 from tb.lib import cover
 from tb.lib.clock import reset, wait_cycles
 from tb.lib.suite import test
-from tb.mac.cases import VERDICTS, payload
+from tb.mac.cases import VERDICTS, near_misses, payload
 from tb.mac.env import Bench
 from tb.mac.wire import C, Wire
 
@@ -68,6 +68,11 @@ async def each_kind_of_frame_has_its_verdict_and_its_counter_and_no_other(dut: A
         assert all(model.events[each] == 1 for each in (event or "").split())
         if "lane" not in name:
             await play(b, Wire().idle(4).raw(wire.chars, start=False).idle(4), what=f"{name}, lane 4")
+    for frame in near_misses():
+        await play(b, single(frame, 0), what=frame.hex())
+    for edge in (64, 127, 255, 511, 1023, 1518):
+        for size in (edge, edge + 1):
+            await play(b, single(payload(size - 4), 0), what=f"{size} octets")
 
 
 @test

@@ -14,7 +14,7 @@ from models.mac_xgmii import ERROR, IDLE_WORD, REMOTE_FAULT_WORD, START, TERMINA
 from tb.lib import cover
 from tb.lib.clock import reset
 from tb.lib.suite import test
-from tb.mac.cases import payload
+from tb.mac.cases import near_misses, payload
 from tb.mac.env import Bench, Sent, word_bits, word_of_bits
 
 __all__: list[str] = []
@@ -107,13 +107,11 @@ async def a_bad_frame_ends_in_errors(dut: Any) -> None:
 async def counters_move_for_their_own_event_only(dut: Any) -> None:
     """verilog-ethernet#57, taxi#39: each frame alone, every counter compared."""
     b = await Bench(dut).start()
-    heads = (b"\xff" * 6, b"\xff" * 5 + b"\xfe", b"\xfe" + b"\xff" * 5, b"\1\x80\xc2\0\0\1")
-    for head in heads:
-        for ethertype in (b"\x08\x00", b"\x88\x08", b"\x08\x88", b"\x88\x09"):
-            b.send(Sent(head + payload(6) + ethertype + bytes(46)))
-            await b.drain()
-            b.check_transmitted()
-            b.clear()
+    for frame in near_misses():
+        b.send(Sent(frame))
+        await b.drain()
+        b.check_transmitted()
+        b.clear()
     for size in (5, 64, 65, 127, 128, 255, 256, 511, 512, 1023, 1024, 1518, 1519, 9600):
         b.send(Sent(payload(size - 4)))
         await b.drain()

@@ -8,7 +8,7 @@ from models.mac import fcs
 from models.meta import Code
 from tb.mac.wire import C, Wire
 
-__all__ = ["MAX", "VERDICTS", "payload"]
+__all__ = ["MAX", "VERDICTS", "near_misses", "payload"]
 
 MAX = 9596
 """Longest frame that a port takes, without FCS."""
@@ -20,6 +20,15 @@ def payload(length: int, seed: int = 1) -> bytes:
     data[:1] = bytes([data[0] & 0xFE]) if data else b""
     data[12:14] = b"\x08\0"[: len(data[12:14])]
     return bytes(data)
+
+
+def near_misses() -> list[bytes]:
+    """Frames to everybody and pause frames, and those that differ from them in one bit of address or EtherType."""
+    heads = [(1 << 48) - 1 ^ bit for bit in (0, *(1 << at for at in range(48)))]
+    types = [0x8808 ^ bit for bit in (0, *(1 << at for at in range(16)))]
+    frames = [head.to_bytes(6, "big") + payload(54)[6:] for head in heads]
+    frames += [b"\1\x80\xc2\0\0\1" + payload(6) + kind.to_bytes(2, "big") for kind in types]
+    return [frame.ljust(60, b"\0") for frame in frames]
 
 
 def wrong(data: bytes) -> bytes:

@@ -116,7 +116,7 @@ class Bench:
             "route": ROUTE_PORT, "rx_d": IDLE_WORD[0], "rx_c": IDLE_WORD[1], "rx_enable": 1, "cfg_max_frame": 1514,
             "cfg_increment": INCREMENT, "set_valid": 0, "set_time": 0, "line_port": 0, "line_block": 0,
             "flip": 0, "signal_ok": 1, "tx_pattern": 0, "rx_pattern": 0, "seed_a": 0, "seed_b": 0, "data_lf": 0,
-            "pattern_clear": 0, "pcs_port": 0, "pcs_d": IDLE_WORD[0], "pcs_c": IDLE_WORD[1],
+            "pattern_clear": 0, "count_clear": 0, "pcs_port": 0, "pcs_d": IDLE_WORD[0], "pcs_c": IDLE_WORD[1],
         }.items():  # fmt: skip
             getattr(dut, name).value = value
 

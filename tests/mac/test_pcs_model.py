@@ -3,7 +3,7 @@
 Sweep:    every row of figure 49-7, every code of table 49-1, every type field, every edge of both state diagrams
 Stimulus: typed tables; random words, payloads and seeds (hypothesis)
 Checks:   tables bit by bit; recurrences bit by bit for scrambler and PRBS31; code distances; figures 49-14 and 49-15
-Timing:   block lock at the 64th header, unlock at the 16th invalid one, a slip at most every 33 headers
+Timing:   block lock at the 64th header, unlock at the 16th invalid one, a slip at most every 32 headers
 """
 
 from __future__ import annotations

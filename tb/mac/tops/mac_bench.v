@@ -72,6 +72,9 @@ module mac_bench #(
     output wire [71:0] pcs_word,
     output wire [3:0]  pcs_status,
     output wire [15:0] pattern_errors,
+    input  wire        count_clear,
+    output wire [5:0]  ber_count,
+    output wire [7:0]  errored_blocks,
 
     output wire        tx_idle,
     output wire        rx_idle,
@@ -148,7 +151,9 @@ module mac_bench #(
                 .xgmii_d(pcs_rx_d), .xgmii_c(pcs_rx_c), .slip(slip),
                 .block_lock(block_lock), .hi_ber(hi_ber), .rx_status(rx_status),
                 .cfg_pattern(rx_pattern), .cfg_data_lf(data_lf),
-                .pattern_errors(pattern_errors), .pattern_clear(pattern_clear)
+                .pattern_errors(pattern_errors), .pattern_clear(pattern_clear),
+                .ber_count(ber_count), .ber_clear(count_clear),
+                .errored_blocks(errored_blocks), .errored_clear(count_clear)
             );
 
             assign pcs_word = {pcs_rx_c, pcs_rx_d};
@@ -159,6 +164,8 @@ module mac_bench #(
             assign pcs_word = 72'd0;
             assign pcs_status = 4'd0;
             assign pattern_errors = 16'd0;
+            assign ber_count = 6'd0;
+            assign errored_blocks = 8'd0;
             assign link_word = route == 2'd0 ? {rx_c, rx_d} : tx_word;
         end
     endgenerate
