@@ -352,6 +352,33 @@ async def a_high_error_rate_is_a_local_fault(dut: Any) -> None:
     assert record.words[-1] == IDLE_WORD and all(record.lock)
 
 
+@test
+async def invalid_headers_and_errored_blocks_are_counted(dut: Any) -> None:
+    """49.2.14.2: ``ber_count`` of 6 bits, ``errored_block_count`` of 8; both stop at their top; a clear."""
+    await open_pcs(dut)
+    scrambler = Scrambler()
+    await locked(dut, scrambler)
+    dut.count_clear.value = 1
+    await play(dut, blocks=scrambled([IDLE_BLOCK] * 8, scrambler), more=0)
+    dut.count_clear.value = 0
+    blocks = [IDLE_BLOCK] * 40
+
+    async def counts(blocks: list[int]) -> tuple[int, int]:
+        await play(dut, blocks=scrambled([*blocks, *[IDLE_BLOCK] * 8], scrambler), more=0)
+        return int(str(dut.ber_count.value), 2), int(str(dut.errored_blocks.value), 2)
+
+    assert await counts(blocks) == (0, 0)
+    blocks[10] ^= 1  # a data header turned to none: an invalid header and an errored block
+    assert await counts(blocks) == (1, 1)
+    assert await counts([EBLOCK] * 3) == (1, 4)
+    assert await counts([encode(*KINDS["D"][0])]) == (1, 5), "data without a start"
+    dut.count_clear.value = 1
+    assert await counts([IDLE_BLOCK]) == (0, 0)
+    dut.count_clear.value = 0
+    assert await counts([EBLOCK] * 300) == (0, 255)
+    assert await counts(([IDLE_BLOCK] * 7 + [IDLE_BLOCK & ~3]) * 70) == (63, 255)
+
+
 # -------------------------------------------------------------------------------------------------------- test patterns
 
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tb.mac.designs import pcs_design
+import pytest
+
+from tb.mac.designs import mac_design, pcs_design
 
 SMALL = ["a_wrong_bit_on_the_line_is_an_error_of_its_own_block_and_of_what_it_touches", "square_wave"]
 """What Icarus runs: it knows X."""
@@ -19,3 +21,8 @@ SMALL = ["a_wrong_bit_on_the_line_is_an_error_of_its_own_block_and_of_what_it_to
 
 def test_pcs(sim: str, simulate: Callable[..., Any]) -> None:
     simulate(pcs_design(), "tb.mac.bench_pcs", tests=SMALL if sim == "icarus" else None)
+
+
+@pytest.mark.regress
+def test_error_rate_of_25g(simulate: Callable[..., Any]) -> None:
+    simulate(mac_design("pcs_rx"), "tb.mac.bench_ber")
