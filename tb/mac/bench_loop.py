@@ -102,8 +102,8 @@ async def mixed_lengths_back_to_back_through_both_routes(dut: Any) -> None:
 
 @test
 async def bad_frames_come_out_bad(dut: Any) -> None:
-    """Nothing but them: the good frame behind is whole, through the PCS too. Up to 11 octets of a bad one are lost there,
-    as its block with errors has no data and the last four octets before it are no data either."""
+    """Nothing but them: the good frame behind is whole, through the PCS too. There a bad one loses up to 11 octets: its
+    block with errors has no data, and the last four octets before it are no data either."""
     for route in (ROUTE_XGMII, ROUTE_PCS):
         b = await looped(dut, route)
         frames = [Sent(payload(60 + index % 17, index), bad=index % 3 == 1) for index in range(120)]
