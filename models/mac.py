@@ -145,7 +145,8 @@ class MacTxModel:
 
     The gap counts from the terminate character (46.2.4: terminate is its first octet). 46.3.1.4: start is aligned to
     lane 0 of a column by deleting up to three idles while the deficit of deleted ones stays at 3 or below, else by
-    inserting; idles that are there anyway pay the deficit back.
+    inserting; idles that are there anyway pay the deficit back. None is deleted behind a frame that ended in errors: a PCS
+    makes an error block of their word, and a start right behind one is lost (figure 49-16).
     """
 
     def __init__(self, ifg: int = 12, dic: bool = True) -> None:
@@ -154,6 +155,8 @@ class MacTxModel:
         self.deficit = 0
         self.frames: list[Placed] = []
         self._terminate: int | None = None
+        self._delete = True
+        """Idles may be deleted before the next frame."""
 
     def add(self, data: bytes, taken: int, end: End = End.GOOD) -> Placed:
         """Puts the next frame on XGMII; ``taken``: cycle of its first beat's handshake."""
@@ -167,13 +170,14 @@ class MacTxModel:
         tail = list(fcs(body)) if end is End.GOOD else [ERROR] * FCS_BYTES
         placed = Placed(data, end, start, (*PREAMBLE, *body, *tail, TERMINATE), gap)
         self._terminate = placed.terminate
+        self._delete = end is End.GOOD
         self.frames.append(placed)
         return placed
 
     def _earliest(self, due: int) -> int:
         """The first position of a column at which a frame may start that is due at ``due``."""
         over = due % 4
-        if self.dic and self.deficit + over <= 3:
+        if self.dic and self._delete and self.deficit + over <= 3:
             return due - over
         return due + -over % 4
 

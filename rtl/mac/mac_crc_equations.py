@@ -16,7 +16,8 @@ RESIDUE = 0xDEBB20E3
 """The register behind a frame and its right FCS."""
 
 FOLD = """\
-// mac_crc_fold: the CRC-32 register after 64 bits, from a register of zero. Written by mac_crc_equations.py: don't edit.
+// mac_crc_fold: the CRC-32 register after 64 bits, from a register of zero.
+// Written by mac_crc_equations.py: don't edit.
 //
 // IEEE 802.3 clause 3.2.9. What the register held before is added to the word's first four bytes. No register, no
 // latency: each bit is the parity of about half the word.
@@ -39,8 +40,8 @@ endmodule
 RESIDUES = """\
 // mac_crc_residue: is this the register behind a frame with a right FCS? Written by mac_crc_equations.py: don't edit.
 //
-// The frame's last word, of `count` bytes (0 to 7), was filled up with zeros: they take the residue of IEEE 802.3 clause
-// 3.2.9 to another constant, one a count. So no word need be moved for its length. No register, no latency.
+// The frame's last word, of `count` bytes (0 to 7), was filled up with zeros: they take the residue of IEEE 802.3,
+// clause 3.2.9, to another constant, one a count. So no word need be moved for its length. No register, no latency.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

@@ -1,4 +1,5 @@
-// mac_crc_fold: the CRC-32 register after 64 bits, from a register of zero. Written by mac_crc_equations.py: don't edit.
+// mac_crc_fold: the CRC-32 register after 64 bits, from a register of zero.
+// Written by mac_crc_equations.py: don't edit.
 //
 // IEEE 802.3 clause 3.2.9. What the register held before is added to the word's first four bytes. No register, no
 // latency: each bit is the parity of about half the word.

@@ -1,7 +1,7 @@
 // mac_crc_residue: is this the register behind a frame with a right FCS? Written by mac_crc_equations.py: don't edit.
 //
-// The frame's last word, of `count` bytes (0 to 7), was filled up with zeros: they take the residue of IEEE 802.3 clause
-// 3.2.9 to another constant, one a count. So no word need be moved for its length. No register, no latency.
+// The frame's last word, of `count` bytes (0 to 7), was filled up with zeros: they take the residue of IEEE 802.3,
+// clause 3.2.9, to another constant, one a count. So no word need be moved for its length. No register, no latency.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

@@ -148,6 +148,7 @@ mac_tx_gap gap (
     .end_valid(end_valid),
     .end_count(s1_count_reg),
     .end_lane4(lane4_reg),
+    .end_bad(s1_bad_reg),
     .start(start),
     .ready(ready),
     .lane4(gap_lane4)

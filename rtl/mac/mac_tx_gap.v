@@ -3,8 +3,9 @@
 // Positions count in bytes from lane 0 of the word that holds the frame's last data, three cycles behind the handshake
 // of its last beat. Terminate stands at end_count + 4, in lane 4 frames 4 further. A start stands in lane 0 or 4, at the
 // first such place that is not before terminate + gap + deficit - 3, so the gap is at most three short or three long and
-// what is short is owed by the next one. Without the deficit: not before terminate + gap. A frame that starts later than
-// that starts in lane 0 and owes nothing.
+// what is short is owed by the next one. Without the deficit, and behind a frame that ended in error characters: not
+// before terminate + gap. (The word with those and terminate is an error block; a start in the next word would be one
+// too, by figure 49-14.) A frame that starts later than that starts in lane 0 and owes nothing.
 //
 //   end_valid    the last beat is in the first stage behind the handshake, `end_count` of its bytes are data (0 to 8)
 //   ready        a beat that is taken in this cycle has its start on XGMII two cycles later; `lane4` says where
@@ -26,6 +27,7 @@ module mac_tx_gap (
     input  wire       end_valid,
     input  wire [3:0] end_count,
     input  wire       end_lane4,
+    input  wire       end_bad,
     input  wire       start,
 
     output wire       ready,
@@ -47,7 +49,9 @@ assign ready = ready_reg;
 assign lane4 = exact_reg && next_lane4_reg;
 
 wire [8:0] behind = {5'd0, end_count} + (end_lane4 ? 9'd8 : 9'd4) + {1'b0, ifg_reg};
-wire [8:0] first = behind + (dic_reg ? {7'd0, deficit_reg} : 9'd3);
+wire short = dic_reg && !end_bad;
+wire [8:0] first = behind + (short ? {7'd0, deficit_reg} : 9'd3);
+wire [2:0] owed = {1'b0, first[1:0]} + {1'b0, deficit_reg};    // and 3 more than that, behind a bad frame
 
 always @(posedge clk) begin
     ifg_reg <= cfg_ifg < 8'd12 ? 8'd12 : cfg_ifg;
@@ -67,7 +71,7 @@ always @(posedge clk) begin
         wait_valid_reg <= 1'b1;
         wait_reg <= first[8:3];
         next_lane4_reg <= first[2];
-        next_deficit_reg <= dic_reg ? first[1:0] : 2'd0;
+        next_deficit_reg <= short ? first[1:0] : dic_reg && owed > 3'd3 ? owed[1:0] + 2'd1 : 2'd0;
     end
 
     if (start) begin

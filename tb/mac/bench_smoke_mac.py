@@ -1,10 +1,12 @@
 """Bench of ``mac_loop``: mac_tx into mac_rx, what stands on XGMII between them, and what mac_rx makes of frames.
 
-XGMII is read as a row of characters, word by word; a frame on it is checked byte by byte against padding and zlib's CRC.
+XGMII is read as a row of characters, word by word; a frame on it is checked byte by byte against padding and
+zlib's CRC. ``$NICLOOP_PCS`` (0 or 1): the PCS stands between them.
 """
 
 from __future__ import annotations
 
+import os
 import zlib
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +21,8 @@ __all__: list[str] = []
 
 IDLE, START, TERMINATE, ERROR, SEQUENCE = 0x107, 0x1FB, 0x1FD, 0x1FE, 0x19C
 """Control characters have bit 8."""
+PCS = os.environ["NICLOOP_PCS"] == "1"
+LATENCY = 12 if PCS else 7
 PREAMBLE = [START, *[0x55] * 6, 0xD5]
 
 
@@ -76,9 +80,16 @@ class Loop:
         self._frame: Received | None = None
 
     async def start(self) -> Loop:
-        await reset(self.dut.rst, self.dut.clk)
+        await self.restart()
         cocotb.start_soon(self._watch())
         return self
+
+    async def restart(self) -> None:
+        """A reset, and with the PCS the time until its lock and the end of the faults before it."""
+        await reset(self.dut.rst, self.dut.clk, 1)
+        if PCS:
+            await wait_cycles(self.dut.clk, 300)
+            assert not int(self.dut.local_fault.value) and not int(self.dut.remote_fault.value)
 
     async def _watch(self) -> None:
         dut = self.dut
@@ -143,7 +154,7 @@ class Loop:
             self._frame = None
 
     async def send(self, data: bytes, user: int = 0, starve: int | None = None) -> None:
-        """One frame, its first beat as soon as tready allows. ``starve``: a cycle without a beat in front of that one."""
+        """One frame, its first beat as soon as tready allows. ``starve``: a cycle without a beat before that one."""
         dut = self.dut
         for place in range(0, len(data), 8):
             if place == starve:
@@ -169,7 +180,7 @@ class Loop:
         assert int(self.dut.tx_idle.value) and int(self.dut.rx_idle.value)
 
     def check(self, frames: list[bytes]) -> None:
-        """All arrived, unchanged, good; 2 cycles to XGMII, 5 more to m_axis; the times are those of the starts."""
+        """All arrived, unchanged, good; 2 cycles to XGMII, 5 more (with the PCS 10) to m_axis; the times are those of the starts."""
         assert len(self.sent) == len(self.received) == len(self.tx_times) == len(frames)
         for data, taken, sent, out, time in zip(
             frames, self.taken, self.sent, self.received, self.tx_times, strict=True
@@ -177,8 +188,8 @@ class Loop:
             assert bytes(sent.characters) == with_fcs(data)
             assert bytes(out.data) == data.ljust(60, b"\0") and out.user == 0
             assert sent.start // 8 == taken + 2, f"start in {sent.start / 8}, first beat taken in {taken}"
-            assert out.first_cycle == taken + 7, f"first beat in {out.first_cycle}, taken in {taken}"
-            assert time == out.time == self.nows[taken + 2]
+            assert out.first_cycle == taken + LATENCY, f"first beat in {out.first_cycle}, taken in {taken}"
+            assert time == self.nows[taken + 2] and out.time == self.nows[taken + LATENCY - 5]
         self._check_gaps()
 
     def _check_gaps(self) -> None:
@@ -218,23 +229,24 @@ async def every_length_passes_with_a_right_fcs(dut: Any) -> None:
 
 @test
 async def gaps_follow_the_deficit_idle_count(dut: Any) -> None:
-    """Back to back, each gap is the least that the deficit allows; the deficit stays within 0 to 3."""
+    """Back to back, each gap is the least that the deficit allows, which stays within 0 to 3; bad frames among them."""
     b = await Loop(dut, "gaps").start()
     for ifg in (12, 12, 13, 14, 15, 20, 255, 3):
         await b.settle()
         b.sent.clear()
         dut.cfg_ifg.value = ifg
         await wait_cycles(dut.clk, 2)
-        for _ in range(40):
-            await b.send(b.rng.randbytes(b.rng.randint(56, 80)))
+        for _ in range(60):
+            await b.send(b.rng.randbytes(b.rng.randint(56, 80)), user=int(b.rng.random() < 0.2))
         await b.settle()
         deficit, least = 0, max(ifg, 12)
         for before, after in zip(b.sent, b.sent[1:], strict=False):
             gap = after.start - before.terminate
-            due = next(g for g in range(least + deficit - 3, least + 4) if (before.terminate + g) % 4 == 0)
+            shorter = 0 if ERROR in before.characters else 3 - deficit
+            due = next(g for g in range(least - shorter, least + 4) if (before.terminate + g) % 4 == 0)
             assert gap == due, f"ifg {ifg}: gap {gap}, due {due}, deficit {deficit}"
-            deficit += least - gap
-            assert 0 <= deficit <= 3
+            deficit = max(0, deficit + least - gap)
+            assert deficit <= 3
     dut.cfg_ifg.value = 12
     dut.cfg_dic.value = 0
     await b.settle()
@@ -280,7 +292,10 @@ async def a_bad_and_a_starved_frame_end_in_error_characters(dut: Any) -> None:
         assert len(sent.characters) == body + 4 and sent.characters[-4:] == [ERROR] * 4
         assert all(character < 0x100 for character in sent.characters[:-4])
     assert [frame.user for frame in b.received[:-1]] == [24 << 1 | 1] * len(bodies)
-    assert [len(frame.data) for frame in b.received[:-1]] == [body - 4 for body in bodies]
+    for body, sent, frame in zip(bodies, b.sent, b.received, strict=False):
+        # The PCS makes an error block of the whole word
+        cut = (sent.terminate - 4) % 8 if PCS else 0
+        assert len(frame.data) == body - cut - 4
     assert bytes(b.received[-1].data) == good and b.received[-1].user == 0
     assert b.tx_stats[12:15] == [len(starved), len(lengths), 0]
     assert b.rx_stats[17] == len(bodies) and b.rx_stats[12:17] == [0] * 5 and b.rx_stats[0] == b.tx_stats[0] == 1
@@ -303,7 +318,7 @@ async def a_local_fault_sends_remote_faults_and_drops_frames(dut: Any) -> None:
     assert b.tx_stats[14] == 4 and len(b.sent) == 1
     dut.break_line.value = 0
     # What mac_tx still sends is a remote fault, which mac_rx now sees in place of the local one
-    await wait_cycles(dut.clk, 90)
+    await wait_cycles(dut.clk, 100)
     assert not int(dut.local_fault.value) and not int(dut.remote_fault.value)
     assert b.rx_stats[19] == 1
     b.received.clear()
@@ -321,7 +336,7 @@ async def a_reset_in_mid_frame_leaves_nothing_behind(dut: Any) -> None:
         await wait_cycles(dut.clk, delay + 1)
         sender.cancel()
         dut.s_axis_tvalid.value = 0
-        await reset(dut.rst, dut.clk, 1)
+        await b.restart()
         b.sent.clear()
         b.received.clear()
         b.taken.clear()

@@ -1,6 +1,7 @@
 """Bench of ``mac_rx``: any characters on XGMII, judged by a reader that goes through them one by one.
 
-The reader knows no words and no lanes beyond "a start stands at a multiple of four": 46.1.7.5.2 and 46.3.3 as they read.
+The reader knows no words and no lanes beyond "a start stands at a multiple of four": 46.1.7.5.2 and 46.3.3 as they
+read.
 """
 
 from __future__ import annotations

@@ -15,8 +15,16 @@ from tb.mac.designs import loop_design, mac_design
 
 
 def test_the_mac_sends_and_receives(sim: str, simulate: Callable[..., Any]) -> None:
-    simulate(loop_design("mac_loop"), "tb.mac.bench_smoke_mac")
+    simulate(loop_design("mac_loop", PCS=0), "tb.mac.bench_smoke_mac", env={"NICLOOP_PCS": "0"})
+
+
+def test_the_mac_sends_and_receives_through_the_pcs(sim: str, simulate: Callable[..., Any]) -> None:
+    simulate(loop_design("mac_loop", PCS=1), "tb.mac.bench_smoke_mac", env={"NICLOOP_PCS": "1"})
 
 
 def test_mac_rx_judges_what_comes(sim: str, simulate: Callable[..., Any]) -> None:
     simulate(mac_design("mac_rx"), "tb.mac.bench_smoke_rx")
+
+
+def test_the_pcs_passes_words_and_finds_what_is_wrong(sim: str, simulate: Callable[..., Any]) -> None:
+    simulate(loop_design("pcs_loop"), "tb.mac.bench_smoke_pcs")

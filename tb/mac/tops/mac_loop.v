@@ -1,10 +1,12 @@
-// mac_tx and mac_rx back to back at XGMII, and the faults that mac_rx sees on mac_tx. `break_line` puts local fault
-// sequences in the place of what mac_tx sends.
+// mac_tx and mac_rx back to back at XGMII, with PCS 1 with pcs_tx and pcs_rx between them, and the faults that mac_rx sees
+// on mac_tx. `break_line` puts local fault sequences in the place of what mac_rx is to receive.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
 
-module mac_loop (
+module mac_loop #(
+    parameter PCS = 0
+) (
     input  wire        clk,
     input  wire        rst,
     input  wire [63:0] s_axis_tdata,
@@ -38,8 +40,30 @@ module mac_loop (
     output wire        rx_idle
 );
 
-wire [63:0] line_d = break_line ? 64'h0100009c0100009c : xgmii_d;
-wire [7:0] line_c = break_line ? 8'h11 : xgmii_c;
+wire [63:0] far_d;
+wire [7:0] far_c;
+wire [63:0] line_d = break_line ? 64'h0100009c0100009c : far_d;
+wire [7:0] line_c = break_line ? 8'h11 : far_c;
+
+generate
+    if (PCS != 0) begin : with_pcs
+        wire [65:0] block;
+
+        pcs_tx encode (
+            .clk(clk), .rst(rst), .xgmii_d(xgmii_d), .xgmii_c(xgmii_c), .cfg_pattern(3'd0), .cfg_seed_a(58'd0),
+            .cfg_seed_b(58'd0), .cfg_data_lf(1'b0), .block(block)
+        );
+
+        pcs_rx decode (
+            .clk(clk), .rst(rst), .block(block), .signal_ok(1'b1), .slip(), .xgmii_d(far_d), .xgmii_c(far_c),
+            .block_lock(), .hi_ber(), .rx_status(), .cfg_pattern(3'd0), .cfg_data_lf(1'b0), .pattern_errors(),
+            .pattern_clear(1'b0), .ber_count(), .ber_clear(1'b0), .errored_blocks(), .errored_clear(1'b0)
+        );
+    end else begin : without_pcs
+        assign far_d = xgmii_d;
+        assign far_c = xgmii_c;
+    end
+endgenerate
 
 mac_time clock (
     .clk(clk), .rst(rst), .cfg_increment(40'h028f5c28f5), .set_valid(1'b0), .set_time(96'd0), .now(now)
