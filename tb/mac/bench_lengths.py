@@ -1,4 +1,4 @@
-"""Bench of every frame length from 1 to 9,596, sent and looped, for regress. NICLOOP_MAC_PART: which of 4 parts."""
+"""Bench of every frame length from 1 to 9,596, sent and looped, for regress. NICLOOP_MAC_PART: which of 8 parts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from tb.mac.env import ROUTE_PCS, ROUTE_XGMII, Bench, Sent
 
 __all__: list[str] = []
 
+PARTS = 8
 PIECE = 100
 """Frames between two resets, back to back."""
 
 
 def pieces() -> list[list[Sent]]:
-    lengths = range(1 + int(os.environ.get("NICLOOP_MAC_PART", "0")), MAX + 1, 4)
+    lengths = range(1 + int(os.environ.get("NICLOOP_MAC_PART", "0")), MAX + 1, PARTS)
     return [[Sent(payload(length)) for length in lengths[at : at + PIECE]] for at in range(0, len(lengths), PIECE)]
 
 
