@@ -146,7 +146,7 @@ class MacTxModel:
     The gap counts from the terminate character (46.2.4: terminate is its first octet). 46.3.1.4: start is aligned to
     lane 0 of a column by deleting up to three idles while the deficit of deleted ones stays at 3 or below, else by
     inserting; idles that are there anyway pay the deficit back. None is deleted behind a frame that ended in errors: a
-    PCS makes an error block of their word, and a start right behind one is lost (figure 49-16).
+    PCS makes an error block of their word, and a start right behind one is lost (figure 49-14).
     """
 
     def __init__(self, ifg: int = 12, dic: bool = True) -> None:

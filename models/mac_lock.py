@@ -1,4 +1,4 @@
-"""Block lock and the BER monitor of the 64B/66B PCS (IEEE 802.3 figures 49-14 and 49-15; clause 107 for 25G).
+"""Block lock and the BER monitor of the 64B/66B PCS (IEEE 802.3 figures 49-12 and 49-13; clause 107 for 25G).
 
 A call of ``step`` is one sync header. Names are those of 49.2.13.2.
 """

@@ -3,7 +3,7 @@
 A block is a number of 66 bits, bit 0 first on the wire: the sync header in ``block[1:0]`` (the wire's "01" is 0b10,
 data; "10" is 0b01, control), the payload in ``block[65:2]``, its first octet lowest. Scrambler and test patterns are in
 ``models/mac_scramble.py``, block lock and the BER monitor in ``models/mac_lock.py``. There is no energy-efficient
-Ethernet: /LI/ is no valid control character.
+Ethernet: /LI/ is no valid control character. Figures are numbered as before that came into clause 49 (802.3-2008).
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ _C, _S, _T, _D, _E = BlockType
 
 
 class Transmit:
-    """The transmit state diagram, figure 49-16, after its reset: a word a call, a block that isn't scrambled back."""
+    """The transmit state diagram, figure 49-14, after its reset: a word a call, a block that isn't scrambled back."""
 
     NEXT: ClassVar = {
         "TX_INIT": {_S: "TX_D", _C: "TX_C"},
@@ -222,7 +222,7 @@ class Transmit:
 
 
 class Receive:
-    """The receive state diagram, figure 49-17: RX_INIT, RX_C, RX_D, RX_T, RX_E.
+    """The receive state diagram, figure 49-15: RX_INIT, RX_C, RX_D, RX_T, RX_E.
 
     A terminate block is believed when the block behind it is C or S, so a call takes a block and the one that follows.
     """

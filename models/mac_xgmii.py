@@ -72,7 +72,7 @@ class Fault(IntEnum):
 
 
 class LinkFault:
-    """The link fault signalling state diagram, figure 46-11, in the words of 46.3.4.2 and 46.3.4.3.
+    """The link fault signalling state diagram, 46.3.4.3, in the words of 46.3.4.2 and 46.3.4.3.
 
     ``link_fault`` is set by four fault sequences of one value, each two of them less than 128 columns apart and none of
     the other value between them; it is OK after 128 columns without a fault sequence. ``began`` counts, by fault, how

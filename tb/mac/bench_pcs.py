@@ -22,7 +22,16 @@ from models.mac_pcs import (
     t_block_type,
     type_field,
 )
-from models.mac_scramble import Descrambler, Pattern, Prbs31, Prbs31Checker, Scrambler, pseudo_random, runs
+from models.mac_scramble import (
+    Descrambler,
+    Pattern,
+    Prbs31,
+    Prbs31Checker,
+    PseudoRandomChecker,
+    Scrambler,
+    pseudo_random,
+    runs,
+)
 from models.mac_xgmii import (
     CONTROL,
     ERROR,
@@ -116,7 +125,7 @@ def shuffled_kinds(rng: Random, count: int) -> list[Word]:
 
 @test
 async def what_is_no_legal_order_of_words_is_sent_as_errors(dut: Any) -> None:
-    """Figure 49-16: each type of word in each state."""
+    """Figure 49-14: each type of word in each state."""
     await open_pcs(dut)
     words = [IDLE_WORD] * 8 + shuffled_kinds(seeded("tx edges"), 3000)
     check_sent(words, await play(dut, words))
@@ -149,7 +158,7 @@ async def blocks_become_the_words_of_figure_49_7(dut: Any) -> None:
 
 @test
 async def what_is_no_legal_order_of_blocks_becomes_errors(dut: Any) -> None:
-    """Figure 49-17: each type of block in each state, whatever follows terminate."""
+    """Figure 49-15: each type of block in each state, whatever follows terminate."""
     await open_pcs(dut)
     scrambler = Scrambler()
     await locked(dut, scrambler)
@@ -217,7 +226,7 @@ def garbage(headers: str, rng: Random) -> list[int]:
 
 
 def follow(marks: str, record: Record) -> tuple[BlockLock, list[int]]:
-    """``block_lock``, ``slip`` and ``hi_ber`` are those of figures 49-14 and 49-15, from the first header of the first
+    """``block_lock``, ``slip`` and ``hi_ber`` are those of figures 49-12 and 49-13, from the first header of the first
     lock on; returns the model and its slips."""
     lock, monitor, slips = BlockLock(), BerMonitor(BER["BER_LIMIT"], BER["BER_CYCLES"]), []
     begin = record.lock.index(True) - LOCK_DELAY - 63
@@ -254,7 +263,7 @@ def window(rng: Random, invalid: int, size: int = 64) -> str:
 
 @test
 async def block_lock_follows_the_state_diagram(dut: Any) -> None:
-    """Figure 49-14: 64 valid headers lock, one invalid among them slips; 16 invalid of 64 unlock, 15 don't."""
+    """Figure 49-12: 64 valid headers lock, one invalid among them slips; 16 invalid of 64 unlock, 15 don't."""
     rng = seeded("lock")
     align = "." * 27  # the one header of the reset and 100 more, up to the end of the second window
     cases = {
@@ -325,7 +334,7 @@ async def without_signal_there_is_no_lock_and_a_local_fault(dut: Any) -> None:
 
 @test
 async def a_high_error_rate_follows_the_state_diagram(dut: Any) -> None:
-    """Figure 49-15 with 25G's 97 invalid headers: 96 in a period aren't enough; a period with fewer ends it."""
+    """Figure 49-13 with 25G's 97 invalid headers: 96 in a period aren't enough; a period with fewer ends it."""
     limit, period = BER["BER_LIMIT"], BER["BER_CYCLES"]
     rng = seeded("ber")
     for invalid, times in ((limit - 1, 2), (limit, 1), (limit, 2), (3 * limit // 2, 1)):
@@ -422,19 +431,32 @@ async def pseudo_random_checker_counts_blocks(dut: Any) -> None:
     """49.2.12: none in the pattern itself though seeds are loaded; each wrong block; the clear."""
     for local_fault in (0, 1):
         pattern = pseudo_random(SEED_A, SEED_B, local_fault=bool(local_fault))
+        checker = PseudoRandomChecker(local_fault=bool(local_fault))
         await open_pcs(dut, data_lf=local_fault, rx_pattern=int(Pattern.PSEUDO_RANDOM))
-        await play(dut, blocks=list(islice(pattern, 700)), more=0)
+
+        async def errors(blocks: list[int], checker: PseudoRandomChecker = checker) -> tuple[int, int]:
+            """What was counted for these blocks and all before, and what the model counts."""
+            for block in blocks:
+                checker.block(block)
+            record = await play(dut, blocks=blocks, more=0)
+            assert set(record.words[10:]) <= {LOCAL_FAULT_WORD}, "a test pattern is no data"
+            return int(str(dut.pattern_errors.value), 2), checker.errors
+
+        await errors(list(islice(pattern, 700)))
         dut.pattern_clear.value = 1
-        await play(dut, blocks=list(islice(pattern, 1)), more=0)
+        await errors(list(islice(pattern, 1)))
         dut.pattern_clear.value = 0
-        await play(dut, blocks=list(islice(pattern, 800)), more=0)
-        assert int(str(dut.pattern_errors.value), 2) == 0
+        checker.errors = 0
+        assert await errors(list(islice(pattern, 800))) == (0, 0)
         blocks = list(islice(pattern, 600))
         for at in (100, 201, 302):
             blocks[at] ^= 1 << 2  # one payload bit, with its copies in the same block
-        record = await play(dut, blocks=blocks, more=0)
-        assert int(str(dut.pattern_errors.value), 2) in (3, 2), "each wrong block counts, but for the first of 128"
-        assert set(record.words[10:]) == {LOCAL_FAULT_WORD}, "a test pattern is no data"
+        assert await errors(blocks) == (3, 3)
+        blocks = list(islice(pattern, 512))
+        for at in range(3, 512):
+            blocks[at] ^= 1 << seeded(at).randrange(2, 66)
+        counted, due = await errors([*blocks, *islice(pattern, 8)])
+        assert counted == due and due > 400
 
 
 @test

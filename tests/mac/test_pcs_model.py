@@ -2,7 +2,7 @@
 
 Sweep:    every row of figure 49-7, every code of table 49-1, every type field, every edge of both state diagrams
 Stimulus: typed tables; random words, payloads and seeds (hypothesis)
-Checks:   tables bit by bit; recurrences bit by bit for scrambler and PRBS31; code distances; figures 49-14 and 49-15
+Checks:   tables bit by bit; recurrences bit by bit for scrambler and PRBS31; code distances; figures 49-12 and 49-13
 Timing:   block lock at the 64th header, unlock at the 16th invalid one, a slip at most every 32 headers
 """
 
@@ -217,7 +217,7 @@ WORDS = {
     "T": word_of([1, T, I, I, I, I, I, I]),
     "E": word_of([I, S, 0, 0, 0, 0, 0, 0]),
 }
-# Figure 49-16, by hand: from each state, where T_TYPE(tx_raw) leads.
+# Figure 49-14, by hand: from each state, where T_TYPE(tx_raw) leads.
 TRANSMIT = """
     INIT  S:D C:C E:E D:E T:E
     C     C:C S:D E:E D:E T:E
@@ -225,7 +225,7 @@ TRANSMIT = """
     T     C:C S:D E:E D:E T:E
     E     D:D T:T C:C E:E S:E
 """
-# Figure 49-17: "T+" has C or S behind it, "T-" another type.
+# Figure 49-15: "T+" has C or S behind it, "T-" another type.
 RECEIVE = """
     INIT  S:D C:C E:E D:E T+:E T-:E
     C     C:C S:D E:E D:E T+:E T-:E
