@@ -180,6 +180,10 @@ always @(posedge clk) begin
             tags_reg <= 2'd2;
         end
     end
+
+    if (rst) begin
+        tags_reg <= 2'd0;
+    end
 end
 
 // c + 3: what goes out

@@ -7,7 +7,7 @@
 //
 // PRBS31: each bit of the 66 that isn't the XOR of those 28 and 31 before it counts one. The first block isn't checked.
 //
-// Latency: 3 cycles to `errors`, from the payload (itself a cycle behind the block) and from the block. 16 bits, which
+// Latency: 4 cycles to `errors`, from the payload (itself a cycle behind the block) and from the block. 16 bits, which
 // stay at all ones; what comes in the cycle of `clear` counts.
 
 `resetall
@@ -55,6 +55,10 @@ always @(posedge clk) begin
         random_error_reg <= mismatch_reg;
         place_reg <= place_reg + 7'd1;
     end
+
+    if (rst) begin
+        random_error_reg <= 1'b0;
+    end
 end
 
 // PRBS31
@@ -101,18 +105,21 @@ end
 
 // Sum
 
+reg [6:0]  found_reg;
 reg [15:0] errors_reg;
 
-wire [6:0] now = {6'd0, random_error_reg} + {3'd0, parts_reg[3:0]} + {3'd0, parts_reg[7:4]} + {3'd0, parts_reg[11:8]}
+wire [6:0] found = {6'd0, random_error_reg} + {3'd0, parts_reg[3:0]} + {3'd0, parts_reg[7:4]} + {3'd0, parts_reg[11:8]}
     + {3'd0, parts_reg[15:12]} + {3'd0, parts_reg[19:16]} + {3'd0, parts_reg[23:20]};
-wire [16:0] sum = (clear ? 17'd0 : {1'b0, errors_reg}) + {10'd0, now};
+wire [16:0] sum = (clear ? 17'd0 : {1'b0, errors_reg}) + {10'd0, found_reg};
 
 assign errors = errors_reg;
 
 always @(posedge clk) begin
+    found_reg <= found;
     errors_reg <= sum[16] ? 16'hffff : sum[15:0];
 
     if (rst) begin
+        found_reg <= 7'd0;
         errors_reg <= 16'd0;
     end
 end

@@ -1,7 +1,7 @@
 """Bench of ``pcs_loop``: pcs_tx into pcs_rx over a line that can be off by bits and have errors.
 
-Words are rows of eight characters, control characters with bit 8. What the loop must make of a row of words follows from
-the two state diagrams alone: the words themselves where they are legal, error words where not.
+Words are rows of eight characters, control characters with bit 8. What the loop must make of a row of words follows
+from the two state diagrams alone: the words themselves where they are legal, error words where not.
 """
 
 from __future__ import annotations
