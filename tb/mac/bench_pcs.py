@@ -56,7 +56,10 @@ NAMES = ["data", *(f"{field:02x}" for field in FIELDS), "error"]
 sent_types = cover.point("pcs.tx_block", NAMES)
 taken_types = cover.point("pcs.rx_block", NAMES)
 transmit_edges = cover.cross("pcs.tx_edge", ["TX_C", "TX_D", "TX_T", "TX_E"], list("CSTDE"))
-receive_edges = cover.cross("pcs.rx_edge", ["RX_C", "RX_D", "RX_T", "RX_E"], list("CSTDE"))
+receive_edges = cover.point(
+    "pcs.rx_edge",
+    [f"RX_{state}*{kind}" for state in "CDE" for kind in "CSTDE"] + ["RX_T*C", "RX_T*S"],  # nothing else follows RX_T
+)
 LOCK_DELAY = SLIP_DELAY = BER_DELAY = 1
 """Cycles from a header to what it does to `block_lock`, `slip` and `hi_ber`."""
 lock_states = cover.point("pcs.lock", ["locked", "unlocked"])
@@ -138,7 +141,7 @@ def check_taken(blocks: list[int], record: Record, since: int, receive: Receive 
     for index in range(since, len(blocks) - 1):
         before, word = receive.state, decode(blocks[index])
         due = receive.step(blocks[index], blocks[index + 1])
-        receive_edges(before, "E" if word is None else t_block_type(*word).value)
+        receive_edges(f"{before}*{'E' if word is None else t_block_type(*word).value}")
         taken_types(name_of(word))
         got = record.words[index + RX_LATENCY]
         assert got == due, (

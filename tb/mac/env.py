@@ -270,21 +270,21 @@ class Bench:
 
     # -------------------------------------------------------------------------------------------------------- verdicts
 
-    def placed(self, model: MacTxModel | None = None, ends: Sequence[End] | None = None) -> MacTxModel:
+    def placed(self, model: MacTxModel | None = None) -> MacTxModel:
         """The model, with every frame that went in."""
         model = model or MacTxModel()
         for index, frame in enumerate(self.sent):
             assert frame.taken >= 0, f"frame {index} of {len(frame.data)} B was never taken"
-            end = ends[index] if ends else End.BAD if frame.bad else End.GOOD
+            end = End.BAD if frame.bad else End.GOOD
             placed = model.add(frame.data, frame.taken, end)
             assert placed.start_cycle == frame.taken + TX_LATENCY, f"frame {index} was taken in {frame.taken}"
             if placed.gap is not None:
                 seen_lanes(f"terminate{model.frames[-2].terminate % 8}", f"start{placed.start_lane}")
         return model
 
-    def check_transmitted(self, model: MacTxModel | None = None, ends: Sequence[End] | None = None) -> MacTxModel:
+    def check_transmitted(self, model: MacTxModel | None = None) -> MacTxModel:
         """Every word since reset is the model's, and so is each counter; returns the model with the frames."""
-        model = self.placed(model, ends)
+        model = self.placed(model)
         expected = model.words(self.first_word, len(self.words))
         for index, (got, (d, c)) in enumerate(zip(self.words, expected, strict=True)):
             assert got == d | c << 64, (
