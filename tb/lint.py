@@ -24,7 +24,12 @@ WAIVERS = ROOT / "tests" / "lint_waivers.vlt"
 
 Parameters = Mapping[str, int]
 _TUNNELS: Parameters = {"PARSE_BYTES": 256, "TUNNEL_EN": 1}
-SETS: Mapping[str, Parameters] = {"parser": _TUNNELS, "nic_port": _TUNNELS, "acl_match": {"IPV6": 0}}
+SETS: Mapping[str, Parameters] = {
+    "parser": _TUNNELS,
+    "nic_port": _TUNNELS,
+    "acl_match": {"IPV6": 0},
+    "pcs_rx": {"BER_LIMIT": 16, "BER_CYCLES": 19531},
+}
 """By module, parameters that bring in logic which their defaults leave out."""
 
 

@@ -72,7 +72,7 @@ reg [1:0]  may_start_reg;
 reg        before_may_start_reg;     // the column before the word
 reg [1:0]  local_reg;
 reg [1:0]  remote_reg;
-reg [95:0] time_reg;
+reg [95:0] time_reg;                 // of the last start
 
 assign low_local = local_reg[0];
 assign high_local = local_reg[1];
@@ -116,7 +116,6 @@ reg        open_reg;                 // a frame's word is to be chosen
 reg        first_reg;
 reg        lane4_reg;
 reg        bad_preamble_reg;
-reg [95:0] open_time_reg;
 
 assign bad_preamble = bad_preamble_reg;
 
@@ -183,7 +182,6 @@ always @(posedge clk) begin
         open_reg <= 1'b1;
         first_reg <= 1'b1;
         lane4_reg <= begin4;
-        open_time_reg <= time_reg;
     end else if (open_reg) begin
         open_reg <= !word_end;
         first_reg <= 1'b0;
@@ -199,8 +197,9 @@ always @(posedge clk) begin
         m_end_reg <= word_end;
         m_control_reg <= ~unbroken & {unbroken[6:0], 1'b1};
         m_terminate_reg <= word_terminate;
+        // A start in the word behind that of a frame's own leaves the frame four bytes at most: no stream, no time
         if (first_reg) begin
-            m_time_reg <= open_time_reg;
+            m_time_reg <= time_reg;
         end
     end
 

@@ -136,6 +136,7 @@ class Bench:
         dut.cfg_enable.value = 1
         dut.cfg_max_frame.value = MAX_FRAME
         dut.now.value = 0
+        self.max_frame = MAX_FRAME
         self.frames: list[tuple[int, int, bytes, int]] = []
         self.counts = dict.fromkeys(COUNTERS, 0)
         self.bytes_ok = 0
@@ -170,7 +171,7 @@ class Bench:
     async def run(self, characters: list[int]) -> None:
         """Everything that the reader says, and the cycle and time of each first beat."""
         characters = characters + [IDLE] * (-len(characters) % 8 + 8)
-        expected = read(characters, MAX_FRAME)
+        expected = read(characters, self.max_frame)
         dut = self.dut
         self.frames.clear()
         self.counts = dict.fromkeys(COUNTERS, 0)
@@ -226,7 +227,7 @@ async def every_length_from_every_lane_is_judged(dut: Any) -> None:
 
 
 def _tagged(b: Bench) -> list[int]:
-    body = bytearray(b.rng.randbytes(b.rng.randint(MAX_FRAME - 2, MAX_FRAME + 12)))
+    body = bytearray(b.rng.randbytes(b.max_frame + b.rng.randint(-2, 12)))
     body[12:14] = b.rng.choice([b"\x81\x00", b"\x88\xa8", b"\x08\x00"])
     body[16:18] = b.rng.choice([b"\x81\x00", b"\x88\xa8", b"\x08\x00"])
     return frame(bytes(body))
@@ -276,13 +277,16 @@ async def any_characters_are_judged_as_they_read(dut: Any) -> None:
 
 @test
 async def tags_lengthen_a_frame_and_longer_ones_are_cut(dut: Any) -> None:
+    """The limit at each place of a word."""
     b = await Bench(dut, "tags").start()
-    row: list[int] = []
-    for _ in range(150 if four_state() else 600):
-        row += [IDLE] * 5
-        row += to_lane(row, b.rng.choice([0, 4]))
-        row += _tagged(b)
-    await b.run(row)
+    for more in range(8):
+        dut.cfg_max_frame.value = b.max_frame = MAX_FRAME + more
+        row: list[int] = []
+        for _ in range(20 if four_state() else 100):
+            row += [IDLE] * 5
+            row += to_lane(row, b.rng.choice([0, 4]))
+            row += _tagged(b)
+        await b.run(row)
 
 
 @test
