@@ -60,6 +60,11 @@ VERDICTS: dict[str, tuple[Wire, list[tuple[int, int]], str | None]] = {
     "a tag allows four octets": (Wire().frame(TAGGED.ljust(1518)), [(1518, 0)], None),
     "and no five": (Wire().frame(TAGGED.ljust(1519)), [(1518, Code.OVERSIZE)], "oversize"),
     "two tags allow eight": (Wire().frame(TWICE.ljust(1522)), [(1522, 0)], None),
+    "a third tag allows nothing": (
+        Wire().frame((TWICE + TAGGED[12:]).ljust(1523)),
+        [(1522, Code.OVERSIZE)],
+        "oversize",
+    ),
     "and no nine": (Wire().frame(TWICE.ljust(1523)), [(1522, Code.OVERSIZE)], "oversize"),
     "an error inside": (
         Wire().raw([*payload(30), C | 0xFE, *payload(40)]).raw([C | 0xFD], start=False),
