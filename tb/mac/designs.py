@@ -1,14 +1,16 @@
-"""The designs of block ``mac``: each module alone, and the loops of MAC and PCS."""
+"""The designs of block ``mac``: each module alone, the smoke bench's loop, and the MAC with and without its PCS."""
 
 from __future__ import annotations
 
 from tb.build import Design
 from tb.toolchain import ROOT
 
-__all__ = ["loop_design", "mac_design"]
+__all__ = ["BER", "bench_design", "loop_design", "mac_design", "pcs_design"]
 
 _RTL = ROOT / "rtl" / "mac"
 _TOPS = ROOT / "tb" / "mac" / "tops"
+BER = {"BER_LIMIT": 97, "BER_CYCLES": 2000}
+"""25G's limit within a period that a bench can wait for."""
 
 
 def mac_design(module: str, **parameters: int) -> Design:
@@ -18,5 +20,15 @@ def mac_design(module: str, **parameters: int) -> Design:
 
 
 def loop_design(top: str, **parameters: int) -> Design:
-    """``mac_loop``: mac_tx and mac_rx back to back, with ``PCS`` 1 the PCS between; ``pcs_loop``: the PCS alone."""
+    """A top of ``tops``: all the modules of rtl/mac are there for it."""
     return Design(f"mac/{top}", top, (*sorted(_RTL.glob("*.v")), _TOPS / f"{top}.v"), parameters)
+
+
+def bench_design() -> Design:
+    """``mac_tx``, ``mac_rx`` and ``mac_time`` in ``mac_bench``."""
+    return loop_design("mac_bench", PCS=0)
+
+
+def pcs_design(ber: dict[str, int] | None = None) -> Design:
+    """The same with ``pcs_tx`` and ``pcs_rx``; ber: parameters of the BER monitor."""
+    return loop_design("mac_bench", PCS=1, **(BER if ber is None else ber))
