@@ -153,7 +153,7 @@ def test_frames_that_a_reset_meets_are_lost_with_their_copies_and_the_meters_beg
         model = NicPortModel(config)
         found = model.check(batch, outcome)
         assert not found, told(found)
-        judged += {1, 2} <= model._played(batch, outcome, None).clocks.keys()
+        judged += {1, 2} <= model.played(batch, outcome).clocks.keys()
     assert judged or kind == "stalled"
 
 
@@ -196,7 +196,7 @@ def test_a_queue_of_keys_that_was_full_leaves_a_range_and_no_colour_from_there_o
     model = NicPortModel(config, tunnel=True)
     found = model.check(batch, outcome)
     assert not found, told(found)
-    play = model._played(batch, outcome, None)
+    play = model.played(batch, outcome)
     assert play.unsure[Edge.WIRE].any() and not play.unsure[Edge.WIRE][:60].any()
     assert play.guessed == {Edge.WIRE} and play.banks[Edge.WIRE] is None
 
@@ -454,9 +454,9 @@ def test_a_colour_that_nobody_knows_is_what_the_device_made_of_it(seed: int) -> 
     outcome = replace(run(batch, rng, receiver("random", rng), config=config), now=-1)
     model = NicPortModel(config)
     assert not model.check(batch, outcome)
-    play = model._played(batch, outcome, None)
+    play = model.played(batch, outcome)
     assert play.guessed == set(Edge)
-    known = NicPortModel(config)._played(batch, replace(outcome, now=777 << 32), None)
+    known = NicPortModel(config).played(batch, replace(outcome, now=777 << 32))
     for edge in Edge:
         for colour in ("green", "yellow", "red"):
             name = f"acl_{'rx' if edge == Edge.WIRE else 'tx'}.metered_{colour}"
@@ -472,7 +472,7 @@ def test_a_time_that_goes_back_is_told_and_leaves_the_colours_unknown() -> None:
     model.commit(batch, plays[0])
     back = replace(plays[1], now=0)
     assert [m.what for m in model.check(batch, back, plays[0].counters)] == ["the port's time at the play's start"]
-    assert model._played(batch, back, plays[0].counters).guessed == {Edge.WIRE}
+    assert model.played(batch, back, plays[0].counters).guessed == {Edge.WIRE}
 
 
 @given(
