@@ -4,7 +4,7 @@ Sweep:    every pair of back-pressure profiles; resets in mid-frame at either ed
           ones full of frames of one beat; hosts that stand still until copies find no room; the frame BFM, the agents
           and the native engine; Icarus: a part
 Stimulus: UDP frames whose port says which rule they meet, at both edges at once, some bad; both ACLs hold the rules
-Checks:   the golden model; and without it the books of tb/nic/redirect.py: each frame's end, where and how often it came
+Checks:   the golden model; without it the books of tb/nic/redirect.py: each frame's end, where and how often it came
           out, copies, metadata, numbers, counters; in + copies = out + drops; no end lost; native as the frame BFM, to
           the last bit
 Timing:   that every play ends; `first_out`, `last_out`, `latency_cycles` are the frame's own
