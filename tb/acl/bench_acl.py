@@ -113,6 +113,28 @@ def _in_time(b: SlotBench, flights: list[Flight]) -> list[Flight]:
 
 
 @acl_test()
+async def slot_asks_no_number_of_an_action_that_is_off(dut: Any) -> None:
+    """Numbers of all actions in the register, none of which is on; the same beside deny, and as a default action."""
+    b = await SlotBench(dut, "off").start()
+    rule_set = RuleSet((Rule(port=0), Rule(port=1, actions=Actions(False))))
+    await b.load(rule_set)
+    numbers = 0xFF << 2 | 0xFF << 11 | 0xFF << 20 | 7 << 29, 0x3F << 1 | 0xFF << 8 | 0xFFF << 17
+    actions, command = (PORT[f"{SLOT}.{name}"].address for name in ("action[0]", "command"))
+    for word, value in enumerate(numbers):
+        await b.bus.write(actions + 4 * word, value)
+    # The other set gets the same rules with these numbers: the key that stands in the registers is the last one's.
+    for op, number in ((Op.CLEAR, 0), (Op.DEFAULT, 0), (Op.WRITE, 1)):
+        await b.bus.write(actions, numbers[0] | int(op == Op.WRITE))
+        await b.bus.write(command, op | number << 16)
+    await b.bus.write(actions, numbers[0])
+    await b.bus.write(PORT[f"{SLOT}.value[2]"].address, 0)
+    await b.bus.write(command, Op.WRITE)
+    await b.bus.write(command, Op.SWAP)
+    await b.play([b.parsed(frame, port=port) for frame in some(b, 4) for port in (0, 1, 2)], "off")
+    await b.quiet()
+
+
+@acl_test()
 async def slot_takes_the_default_action_where_no_rule_matches(dut: Any) -> None:
     """No rules after reset: all pass, from the first cycle on. Then denied by default, with rules and without."""
     b = await SlotBench(dut, "default").start()
