@@ -245,7 +245,7 @@ async def slot_marks_dscp_and_the_checksum_follows(dut: Any) -> None:
 
 @acl_test()
 async def slot_polices_by_meters_that_rules_share(dut: Any) -> None:
-    """Random rates and bursts, bursts of one frame, times from none to days apart; yellow frames marked or not."""
+    """Random rates and bursts, bursts of one frame, times from none to days apart, and at the carries of a time."""
     b = await SlotBench(dut, "meters").start()
     rng = b.rng
     for _ in range(1 if FEW else 3):
@@ -258,10 +258,12 @@ async def slot_polices_by_meters_that_rules_share(dut: Any) -> None:
         actions = [Actions(meter=rng.randrange(16), mark_dscp=rng.choice((None, 3))) for _ in range(24)]
         await b.load(by_port(actions, tuple(meters)))
         flights = []
-        for _ in range(60 if FEW else 500):
-            ns = rng.choice(
-                (0, 1, rng.randrange(100), rng.randrange(10**4), rng.randrange(10**6), 10 ** rng.randrange(14))
-            )
+        for _ in range(100 if FEW else 500):
+            few = rng.randrange(rng.choice((2, 100, 10**4, 10**6)))
+            ns = rng.choice((0, few, few, few, 10 ** rng.randrange(14), (1 << rng.choice((31, 32, 33, 47))) + few))
+            if rng.random() < 0.1:
+                # To right before or behind a carry into the upper half of the time.
+                ns = max(0, -b.now_ns % (1 << 32) + rng.randrange(-50, 50))
             data = (rng.choice(SHAPES) + rng.randbytes(rng.choice((0, 0, 40, 1400))))[:1500]
             flights.append(b.parsed(data, ns=ns, port=rng.randrange(26)))
         await b.play(flights, "metered")
@@ -518,8 +520,8 @@ async def slot_tells_its_parameters_and_answers_its_commands_in_time(dut: Any) -
             value = await read_value(b.bus, one)
             assert value & one.stable_mask == one.reset & one.stable_mask, f"{one.name} is {value:#x} after a reset"
     for address in (0x3000, 0x3FFC, 0x158, 0x0F0):
-        for value in (None, 0):
-            _, error = await b.bus.access(PORT[f"{SLOT}.id"].address + address, value)
+        for write in (None, 0):
+            _, error = await b.bus.access(PORT[f"{SLOT}.id"].address + address, write)
             assert error, f"a register at {address:#x}"
     assert await read_fields(b.bus, f"{SLOT}.status") == {"active": 0, "settled": 1}
     command = PORT[f"{SLOT}.command"].address
