@@ -49,7 +49,7 @@ class Era:
     default_permit: bool
     begin: int
     end: int | None
-    tag: object = None
+    tag: int = 0
     counted: Multiset[int | None] = field(default_factory=Multiset)
     bytes: Multiset[int | None] = field(default_factory=Multiset)
 
@@ -63,7 +63,7 @@ class History:
         self.at = 0
         self.differ = 0
 
-    def begin(self, rules: Iterable[Rule], default_permit: bool, tag: object = None) -> Era:
+    def begin(self, rules: Iterable[Rule], default_permit: bool, tag: int = 0) -> Era:
         """These rules may be asked from now on."""
         self.eras.append(Era(tuple(rules), default_permit, cycle(self.b.clk), None, tag))
         return self.eras[-1]
@@ -241,7 +241,7 @@ async def slot_judges_each_frame_by_one_whole_set(dut: Any) -> None:
     want: dict[int, Counter] = {}
     for era in history.eras:
         for number, frames in era.counted.items():
-            total = want.setdefault((era.tag or 0) << 16 | (DEFAULT if number is None else number), Counter())
+            total = want.setdefault(era.tag << 16 | (DEFAULT if number is None else number), Counter())
             total.frames += frames
             total.bytes += era.bytes[number]
     found = {number: total for number, total in totals.items() if total.frames}
@@ -336,8 +336,8 @@ async def slot_counts_every_frame_once_while_single_rules_change(dut: Any) -> No
             want_sizes[name] += era.bytes[number]
     assert +totals == want and +sizes == want_sizes, f"{+totals} counted, must be {want}"
     assert sum(totals.values()) == len(traffic.flights)
-    for name in ("judged", "denied"):
-        assert await read_register(b.bus, f"{SLOT}.{name}") == b.counted[name]
+    for counter in ("judged", "denied", "metered_green"):
+        assert await read_register(b.bus, f"{SLOT}.{counter}") == b.counted[counter]
 
 
 @acl_test()
