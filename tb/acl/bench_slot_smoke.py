@@ -448,7 +448,7 @@ def slot_test(ms: int = 4) -> Any:
 
 
 RATES = (
-    MeterRates(cir=8 * 10**9, pir=16 * 10**9, cbs=600, pbs=1200, yellow_dscp=21),
+    MeterRates(cir=10**9, pir=3 * 10**9, cbs=600, pbs=1200, yellow_dscp=21),
     MeterRates(cir=10**6, pir=10**7, cbs=200, pbs=400),
 )
 
@@ -564,6 +564,7 @@ async def frames_in_a_row_keep_their_cycles(dut: Any) -> None:
     await bench.play(some_frames(bench.rng, 300), "mixed")
     await bench.play([(frame_of(bench.rng, 8 if n % 2 else 2), 0) for n in range(60)], "metered and not")
     await bench.play([(frame_of(bench.rng, bench.rng.choice((2, 8, 9))), 0) for n in range(100)], "often metered")
+    assert all(bench.statistics[f"metered_{colour}"] > 10 for colour in ("green", "yellow", "red"))
     if TUNNEL:
         await bench.play([(frame_of(bench.rng, 8, inner=20), 0) for _ in range(60)], "tunnels")
         await bench.play([(frame_of(bench.rng, 30, inner=19 + n % 3), 0) for n in range(60)], "tunnels")
@@ -734,12 +735,17 @@ async def a_set_is_settled_when_its_last_frame_is_counted(dut: Any) -> None:
     await wait_cycles(bench.clk, 10)
     assert await bench.read("status") == 0b11
     assert await bench.counter(DEFAULT, of=0) == (1, 8000) and await bench.counter(DEFAULT, of=1) == (0, 0)
-    # One swap in a row of frames: each is counted as it was judged.
-    for _ in range(60):
-        bench.source.append(bench.judge(frame_of(bench.rng, 1)).axis)
-    await wait_cycles(bench.clk, 80)
-    await bench.command(SWAP)
-    await bench.quiet_after_swaps()
+    # One swap in a row of frames, between sets that have rules: each frame is counted as it was judged.
+    for _ in range(2):
+        await bench.write_rule(0, to(1))
+        await bench.command(SWAP)
+    for _ in range(5):
+        for _ in range(60):
+            bench.source.append(bench.judge(frame_of(bench.rng, 1)).axis)
+        await wait_cycles(bench.clk, 80)
+        await bench.command(SWAP)
+        await bench.quiet_after_swaps()
+    assert (await bench.counter(0, of=0))[0] + (await bench.counter(0, of=1))[0] == 300
 
 
 @slot_test()
