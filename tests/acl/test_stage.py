@@ -28,7 +28,7 @@ from tests.acl.test_batch import columns_of
 
 PORT = 1
 ROWS = st.lists(
-    st.tuples(FIELDS, st.sampled_from([60, 100, 1500]), st.sampled_from([0, 0x102, 1 | 16 << 1]), st.integers(0, 2000)),
+    st.tuples(FIELDS, st.sampled_from([60, 100, 1500]), st.sampled_from([0, 0x302, 1 | 16 << 1]), st.integers(0, 2000)),
     min_size=1,
     max_size=12,
 )
@@ -162,7 +162,8 @@ def test_frames_are_marked_together_as_they_are_alone(rows: list[Any]) -> None:
 
 TIMES = st.lists(
     st.tuples(
-        st.integers(0, 30), st.integers(0, 20), st.integers(1, 40), st.sampled_from([1, 1, 2]),
+        st.sampled_from([0, 0, 0, 1, 4, 30]), st.integers(0, 20), st.sampled_from([1, 2, 3, 4, 5, 12, 40]),
+        st.sampled_from([1, 1, 2]),
         st.booleans(), st.booleans(), st.integers(0, 20),
     ),
     max_size=25,

@@ -401,6 +401,18 @@ def test_a_cycle_more_is_found_out_where_rules_are(seed: int, name: str, place: 
     assert found[0].got == found[0].expected + 1
 
 
+@pytest.mark.parametrize("edge", list(Edge), ids=["rx", "tx"])
+@pytest.mark.parametrize("number", [3, 5, 6, 8], ids=["turned", "metered", "marked", "default"])
+def test_a_frame_alone_takes_exactly_the_cycles_that_the_model_says(seed: int, edge: Edge, number: int) -> None:
+    rng = random.Random(f"{seed} {edge} {number}")
+    for size in (0, 26, 200, 1000):
+        frame = ethernet(ipv4(tcp(dst_port=number) + bytes(size), 6))
+        rules = replace(KINDS, meters=(FAST,))
+        config = configured(rules, rules)
+        outcome = run(Batch.of([frame], edge=edge), rng, receiver("none", rng), config=config)
+        assert outcome.latency_cycles.tolist() == [NicPortModel(config).latency_cycles(edge, frame)]
+
+
 def test_a_copy_lost_in_a_mirror_that_had_room_is_found_out(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(seed)
     batch, config = traffic(rng, 200, edges=(Edge.WIRE,)), configured(MIRRORED)
