@@ -151,6 +151,21 @@ def test_full_buffers_of_frames_of_one_beat_lose_no_end(verilator: str, seed: in
     books(target, 2048, work)
 
 
+def test_numbers_that_come_round_again_name_the_newest_frame(small: NativeTarget) -> None:
+    """A frame's number has 16 bits: behind 65,536 frames a copy has the number of another frame as well."""
+
+    async def work(rig: Rig) -> None:
+        count = 65_536 + 200
+        acts = np.full(count, int(Act.NONE), np.int64)
+        acts[::97] = int(Act.BOTH)
+        kinds = {act: frame(act, 60) for act in (Act.NONE, Act.BOTH)}
+        batch = Batch.of([kinds[Act(int(act))] for act in acts])
+        await rig.play(batch, acts)
+        assert rig.copies == np.count_nonzero(acts == Act.BOTH)
+
+    books(small, TX_BEATS, work)
+
+
 def test_a_frame_that_is_sent_is_received_where_its_rule_says(small: NativeTarget) -> None:
     async def work(rig: Rig) -> None:
         target = rig.target
