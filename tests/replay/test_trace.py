@@ -161,6 +161,7 @@ def test_an_isolated_frame_is_in_each_slot_as_long_as_the_model_says(verilator: 
                 outcome, lanes = await played(target, batch)
                 beats, parser = int(batch.beats[0]), ParserModel().parse(data).latency_cycles
                 cycles = dict.fromkeys(lane.slots, 1) | {f"parser_{lane.name}": parser, lane.buffer: beats + 1}
+                cycles[f"acl_{lane.name}"] = 13
                 assert dict(zip(lane.slots, lanes[lane.name].spent[0].tolist(), strict=True)) == cycles
                 found = traced(batch, outcome, lanes)
                 assert [step.alone for step in found.steps] == [None, *cycles.values(), None]
@@ -324,7 +325,7 @@ def test_taps_that_are_not_those_of_the_table_of_slots_are_refused(
 ) -> None:
     rx = LANES[Edge.WIRE]
     monkeypatch.setitem(LANES, Edge.WIRE, replace(rx, slots=rx.slots[1:]))
-    with pytest.raises(TargetError, match=r"taps on 23 streams, of which \(12, 22\) .*slots.py names 22"):
+    with pytest.raises(TargetError, match=r"taps on 27 streams, of which \(14, 26\) .*slots.py names 26"):
         ProbeTarget(1)
 
 
@@ -391,7 +392,7 @@ def test_trace_says_where_each_cycle_went(verilator: str) -> None:
     for slot in (*LANES[Edge.HOST].slots, "host edge", "wire edge", "latency"):
         assert f"\n {slot} " in result.output
     assert "behind 8 frames" in result.output
-    assert "109 cycles, 436 ns; alone 51: tx_sched +58" in result.output
+    assert "123 cycles, 492 ns; alone 65: tx_sched +58" in result.output
 
 
 def test_trace_of_a_dropped_frame_ends_where_it_was_dropped(verilator: str, tmp_path: Path) -> None:
