@@ -205,8 +205,8 @@ class NicPortModel:
             return self._counters[name]
         if register.name in self._counters:
             return self._counters[register.name]
-        table, bracket, code = name.partition("[")
-        if bracket:
+        table, _, code = name.partition("[")
+        if table.endswith("_disposition"):
             return self._counters.get(f"{table}.{code_name(int(code[:-1]))}", 0)
         return self._written.get(register.name, register.reset)
 

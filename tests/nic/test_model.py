@@ -622,7 +622,7 @@ def test_what_a_buffer_holds_in_bulk_is_the_scalar_count(rows: list[Any], data: 
 
 def test_back_to_back_frames_that_came_without_gaps_have_one_cycle_in_which_they_come_out() -> None:
     beats, rng = [4, 4, 9, 95, 4, 600, 1, 1, 3, 2], random.Random(1)
-    latency = [ParserModel().parse(chained_frame(rng, 16 * count)).latency_cycles for count in beats]
+    latency = [ParserModel().parse(chained_frame(rng, 16 * size)).latency_cycles for size in beats]
     first, last, now = [], [], 0
     for size in beats:
         now = max(now, first[-1] + 4) if first else now
@@ -636,8 +636,8 @@ def test_back_to_back_frames_that_came_without_gaps_have_one_cycle_in_which_they
             parser = max(first[i] + latency[i] + size - 1, last[i] + 2, parser + size)
             begin = max(parser + behind + 1, out + 1)
             expected.append((begin, begin))
-            out = begin + count - 1
-        ends = [cycle + count - 1 for (cycle, _), count in zip(expected, beats, strict=True)]
+            out = begin + size - 1
+        ends = [cycle + size - 1 for (cycle, _), size in zip(expected, beats, strict=True)]
         assert reference_first_out(edge, first, last, beats, latency, ends) == expected
 
 
