@@ -224,7 +224,7 @@ class Env(uvm_env):
 
 
 WRITABLE = 6 + 2 * 10
-"""Registers that the walk writes: of the port and its parsers, and what each ACL's commands need; of an array the first."""
+"""Registers that the walk writes: of port and parsers, and what each ACL's commands need; of an array the first."""
 
 
 @dataclass
