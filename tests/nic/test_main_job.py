@@ -225,7 +225,7 @@ def test_a_right_device_gives_no_mismatch_and_nothing_is_shrunk() -> None:
     result, failing = asyncio.run(play_item(ModelTarget(), item_of(capture_with_a_mark()), NicConfig()))
     assert (result.mismatches, result.failure, failing) == (0, {}, None)
     assert (result.frames, result.of_frames, result.delivered, result.dropped) == (24, 24, 48, 0)
-    assert (result.latency["rx"].least, result.latency["tx"].least) == (4 + 11 + 3, 4 + 8 + 3)
+    assert (result.latency["rx"].least, result.latency["tx"].least) == (4 + 25 + 3, 4 + 22 + 3)
 
 
 def _job(path: Path, folder: Path, failures: Path | None, name: str = "", **entry: Any) -> dict[str, Any]:
