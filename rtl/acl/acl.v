@@ -106,7 +106,8 @@ localparam TUNNEL_BIT = TUNNEL_EN != 0 ? 1'b1 : 1'b0;
 // Input: a frame is taken where both it and its key find room.
 
 reg first_reg;
-reg [15:0] bytes_reg;
+// Beats of this frame that came before
+reg [11:0] beats_reg;
 
 wire lookup_room;
 wire fifo_ready;
@@ -116,7 +117,7 @@ wire take = fifo_valid && fifo_ready;
 wire take_first = take && first_reg;
 wire take_last = take && s_axis_tlast;
 wire [4:0] last_bytes;
-wire [15:0] bytes = (first_reg ? 16'd0 : bytes_reg) + {11'd0, last_bytes};
+wire [15:0] bytes = {beats_reg, 4'd0} + {11'd0, last_bytes};
 
 assign s_axis_tready = fifo_ready && may_take;
 
@@ -127,11 +128,12 @@ nic_beat_bytes bytes_inst (
 always @(posedge clk) begin
     if (take) begin
         first_reg <= s_axis_tlast;
-        bytes_reg <= bytes;
+        beats_reg <= s_axis_tlast ? 12'd0 : beats_reg + 12'd1;
     end
 
     if (rst) begin
         first_reg <= 1'b1;
+        beats_reg <= 12'd0;
     end
 end
 

@@ -212,10 +212,8 @@ class Bench:
         while str(dut.reg_ack.value) != "1":
             await edge
         assert str(dut.reg_error.value) == "0", f"no register at {address:#x}"
-        got = int(dut.reg_rdata.value) if value is None else 0
         dut.reg_req.value = 0
-        await edge
-        return got
+        return int(dut.reg_rdata.value) if value is None else 0
 
     async def read(self, name: str) -> int:
         register = PORT[f"acl_rx.{name}"]
@@ -233,7 +231,7 @@ class Bench:
         """Returns the cycles from the request to the answer."""
         begin = cycle(self.clk)
         await self.write("command", number << 16 | of << 8 | op)
-        return cycle(self.clk) - begin - 2
+        return cycle(self.clk) - begin - 1
 
     async def write_rule(self, number: int, rule: Rule) -> int:
         parts = {"inner": (int(rule.inner), 1)}
@@ -412,6 +410,14 @@ class Bench:
         assert not self.sink.frames and not self.sink.partial, "a frame came that nobody sent"
         assert str(self.dut.idle.value) == "1", "not idle with nothing in it"
 
+    async def quiet_after_swaps(self) -> None:
+        """All is counted, of both sets; frames aren't looked at."""
+        await self.source.drained()
+        await wait_cycles(self.clk, 40)
+        self.sink.clear()
+        assert str(self.dut.idle.value) == "1", "not idle with nothing in it"
+        assert await self.read("status") & 2, "not settled with nothing in it"
+
     async def check_counters(self) -> None:
         """Every counter of the model and the slot."""
         for number, counter in self.model.counted():
@@ -442,7 +448,7 @@ def slot_test(ms: int = 4) -> Any:
 
 
 RATES = (
-    MeterRates(cir=8 * 10**9, pir=16 * 10**9, cbs=600, pbs=1200, yellow_dscp=21),
+    MeterRates(cir=10**9, pir=3 * 10**9, cbs=600, pbs=1200, yellow_dscp=21),
     MeterRates(cir=10**6, pir=10**7, cbs=200, pbs=400),
 )
 
@@ -500,8 +506,8 @@ async def each_action_does_what_it_says(dut: Any) -> None:
     await bench.load(all_actions())
     for last in range(1, 15):
         for tags in range(3):
-            frames = [(frame_of(bench.rng, last, bench.rng.randint(60, 150), tags=tags), 0) for _ in range(2)]
-            await bench.play(frames, f"to {last}", alone=True)
+            sizes = (bench.rng.randint(60, 150), bench.rng.randint(200, 400))
+            await bench.play([(frame_of(bench.rng, last, n, tags=tags), 0) for n in sizes], f"to {last}", alone=True)
     await bench.play([(frame_ipv6(bench.rng), 0) for _ in range(3)], "IPv6", alone=True)
     await bench.play([(frame_of(bench.rng, 21, inner=20), 0), (frame_of(bench.rng, 30, inner=20), 0)], "in a tunnel")
     await bench.check_counters()
@@ -512,24 +518,43 @@ async def each_action_does_what_it_says(dut: Any) -> None:
 
 
 @slot_test()
+async def a_wrong_checksum_stays_wrong_by_as_much(dut: Any) -> None:
+    """Values around which the sum of RFC 1624 equation 3 carries, once or twice."""
+    bench = await Bench(dut, "checksum").start()
+    await bench.load(all_actions())
+    frames = []
+    for tags in range(3):
+        for _ in range(20):
+            data, at = bytearray(frame_of(bench.rng, 7, 64, tags=tags)), 14 + 4 * tags
+            more = 4 * 44 - (data[at + 1] & 0xFC)
+            wrong = bench.rng.choice((0, 0xFFFF, 0xFF00, more - 2, more - 1, more, more + 1)) & 0xFFFF
+            data[at + 10 : at + 12] = struct.pack(">H", wrong)
+            frames.append((bytes(data), 0))
+    await bench.play(frames, "checksum")
+
+
+@slot_test()
 async def a_bad_frame_keeps_its_reason_and_counts_nowhere(dut: Any) -> None:
     bench = await Bench(dut, "bad").start()
     await bench.load(all_actions())
     bad = bad_mark(Code.PORT_DISABLED)
-    await bench.play([(frame_of(bench.rng, last, 90), bad) for last in range(1, 15)], "bad", alone=True)
+    for size in (90, 300):
+        await bench.play([(frame_of(bench.rng, last, size), bad) for last in range(1, 15)], "bad", alone=True)
     await bench.play([(frame_of(bench.rng, 1 + n // 2, 90), bad * (n % 2)) for n in range(28)], "row")
+    # Bad frames empty no meter: the good one behind them is green.
+    await bench.load(all_actions())
+    await bench.play([(frame_of(bench.rng, 9, 150), bad * (n < 8)) for n in range(9)], "before a good one")
+    assert bench.statistics["metered_green"]
     await bench.check_counters()
 
 
 @slot_test()
 async def the_default_action_denies_and_counts(dut: Any) -> None:
     bench = await Bench(dut, "default").start()
-    await bench.load(RuleSet((to(2, queue=5),), False))
-    await bench.play([(frame_of(bench.rng, n), 0) for n in range(6)], "deny")
-    await bench.check_counters()
-    await bench.load(RuleSet((to(3, queue=6),), True))
-    await bench.play([(frame_of(bench.rng, n), 0) for n in range(6)], "permit")
-    await bench.check_counters()
+    for last, permit in ((2, False), (3, True), (4, True), (5, False)):
+        await bench.load(RuleSet((to(last, queue=5),), permit))
+        await bench.play([(frame_of(bench.rng, n), 0) for n in range(7)], f"default {permit}")
+        await bench.check_counters()
 
 
 @slot_test()
@@ -539,6 +564,7 @@ async def frames_in_a_row_keep_their_cycles(dut: Any) -> None:
     await bench.play(some_frames(bench.rng, 300), "mixed")
     await bench.play([(frame_of(bench.rng, 8 if n % 2 else 2), 0) for n in range(60)], "metered and not")
     await bench.play([(frame_of(bench.rng, bench.rng.choice((2, 8, 9))), 0) for n in range(100)], "often metered")
+    assert all(bench.statistics[f"metered_{colour}"] > 10 for colour in ("green", "yellow", "red"))
     if TUNNEL:
         await bench.play([(frame_of(bench.rng, 8, inner=20), 0) for _ in range(60)], "tunnels")
         await bench.play([(frame_of(bench.rng, 30, inner=19 + n % 3), 0) for n in range(60)], "tunnels")
@@ -559,17 +585,23 @@ async def frames_wait_for_whoever_takes_them(dut: Any) -> None:
             bench.sink.pause = PAUSES[sink](seeded(sink)) if sink != "none" else None
             await bench.play(some_frames(bench.rng, 30), f"{source} {sink}", exact=False)
     bench.source.pause = None
-    bench.sink.pause = (False for _ in range(4000))
-    sent = [bench.judge(*one) for one in some_frames(bench.rng, 400, 70)]
-    for one in sent:
-        bench.source.append(one.axis)
-    await wait_cycles(bench.clk, 3000)
-    assert bench.source.pending, "the slot took more than it has room for"
-    bench.sink.pause = None
-    for number, one in enumerate(sent):
-        bench.check(one, await bench.sink.recv(), exact=False, what=f"after a long wait {number}")
-    await bench.quiet()
-    bench.check_copies(sent)
+    # Until no beat fits, and until no frame does.
+    for frames, least in (
+        (some_frames(bench.rng, 400, 70), 1024 // 8),
+        ([(bench.rng.randbytes(bench.rng.randint(1, 16)), 0) for _ in range(400)], 256),
+    ):
+        bench.sink.pause = (False for _ in range(4000))
+        sent = [bench.judge(*one) for one in frames]
+        for one in sent:
+            bench.source.append(one.axis)
+        await wait_cycles(bench.clk, 3000)
+        taken = len(sent) - bench.source.pending
+        assert least <= taken <= 258, f"{taken} frames were taken that nobody takes further"
+        bench.sink.pause = None
+        for number, one in enumerate(sent):
+            bench.check(one, await bench.sink.recv(), exact=False, what=f"after a long wait {number}")
+        await bench.quiet()
+        bench.check_copies(sent)
     await bench.check_counters()
 
 
@@ -591,7 +623,8 @@ async def a_metered_frame_that_never_fits_ends_as_oversize(dut: Any) -> None:
 async def counters_are_read_and_cleared_under_load_and_lose_nothing(dut: Any) -> None:
     bench = await Bench(dut, "counters").start()
     await bench.load(RuleSet((to(2), to(8, meter=0)), True, RATES))
-    sent = [bench.judge(frame_of(bench.rng, bench.rng.choice((2, 3, 8))), 0) for _ in range(400)]
+    bad = bad_mark(Code.BAD_FRAME)
+    sent = [bench.judge(frame_of(bench.rng, bench.rng.choice((2, 3, 8))), bad * (n % 5 == 0)) for n in range(400)]
     for one in sent:
         bench.source.append(one.axis)
     found = {number: [0, 0] for number in (0, 1, DEFAULT)}
@@ -672,6 +705,23 @@ async def a_rule_written_right_behind_a_swap_changes_no_frame_of_the_old_set(dut
 
 
 @slot_test()
+async def a_default_written_right_behind_a_swap_changes_no_frame_of_the_old_set(dut: Any) -> None:
+    """The set that is asked permits at all times."""
+    bench = await Bench(dut, "default behind").start()
+    for _ in range(500):
+        bench.source.append(bench.judge(frame_of(bench.rng, 1)).axis)
+    while bench.source.pending:
+        await bench.write("action[0]", 1)
+        await bench.command(SWAP)
+        await bench.command(DEFAULT_ACTION)
+        await wait_cycles(bench.clk, 30 + bench.rng.randrange(4))
+        await bench.write("action[0]", 0)
+        await bench.command(DEFAULT_ACTION)
+    await bench.quiet_after_swaps()
+    assert await bench.read("denied") == 0
+
+
+@slot_test()
 async def a_set_is_settled_when_its_last_frame_is_counted(dut: Any) -> None:
     bench = await Bench(dut, "settled").start()
     assert await bench.read("status") == 0b10
@@ -685,6 +735,17 @@ async def a_set_is_settled_when_its_last_frame_is_counted(dut: Any) -> None:
     await wait_cycles(bench.clk, 10)
     assert await bench.read("status") == 0b11
     assert await bench.counter(DEFAULT, of=0) == (1, 8000) and await bench.counter(DEFAULT, of=1) == (0, 0)
+    # One swap in a row of frames, between sets that have rules: each frame is counted as it was judged.
+    for _ in range(2):
+        await bench.write_rule(0, to(1))
+        await bench.command(SWAP)
+    for _ in range(5):
+        for _ in range(60):
+            bench.source.append(bench.judge(frame_of(bench.rng, 1)).axis)
+        await wait_cycles(bench.clk, 80)
+        await bench.command(SWAP)
+        await bench.quiet_after_swaps()
+    assert (await bench.counter(0, of=0))[0] + (await bench.counter(0, of=1))[0] == 300
 
 
 @slot_test()
@@ -745,6 +806,11 @@ async def a_reset_in_mid_frame_forgets_everything(dut: Any) -> None:
         bench.model = AclModel(RuleSet())
         bench.cycles = Cycles()
         bench.statistics = {}
+        assert await bench.read("status") == 0b10
         await bench.play(some_frames(bench.rng, 8), "after a reset")
         await bench.check_counters()
-        assert await bench.counter(0) == (0, 0)
+        for of in range(2):
+            for number in (0, RULES - 1):
+                assert await bench.counter(number, of=of) == (0, 0)
+    await bench.load(all_actions())
+    await bench.play(some_frames(bench.rng, 20), "with rules after a reset")
