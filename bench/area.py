@@ -29,7 +29,19 @@ from tb.acl.designs import match_design, meter_design, slot_design
 from tb.build import Design
 from tb.toolchain import CACHE, SIM_BUILD, ToolError
 
-__all__ = ["DESIGNS", "FAMILIES", "Area", "Family", "main", "measure", "read_cells", "scaled", "synthesize"]
+__all__ = [
+    "DESIGNS",
+    "FAMILIES",
+    "Area",
+    "Family",
+    "Row",
+    "Synthesize",
+    "main",
+    "measure",
+    "read_cells",
+    "scaled",
+    "synthesize",
+]
 
 LIMIT_S = 1200
 """Seconds of CPU time for one design of one size."""
@@ -229,18 +241,22 @@ def _sizes(name: str, family: str, sizes: Sequence[int], run: Callable[[Design],
         yield Row(name, family, rules, scaled(rules, small, large), (small[0], large[0]))
 
 
-def table(rows: Iterable[Row]) -> Table:
-    """One line a row."""
-    made = Table(title="area, by Yosys")
-    heads = ("design", "family", "rules", "LUTs", "memory LUTs", "flip-flops", "DSPs", "block Kbit", "")
-    for title in heads:
-        made.add_column(title, justify="left" if title in ("design", "family", "") else "right")
+def show(console: Console, rows: Sequence[Row]) -> None:
+    """A line for each row; then what is scaled, and from what."""
+    table = Table(title="area, by Yosys")
+    for title in ("design", "family", "rules", "LUTs", "RAM LUTs", "FFs", "DSPs", "RAM Kbit"):
+        table.add_column(title, justify="left" if title in ("design", "family") else "right", no_wrap=True)
     for row in rows:
         area = row.area
         counts = (area.luts, area.memory_luts, area.flip_flops, area.multipliers, area.block_kbit)
-        note = f"scaled from {' and '.join(map(str, row.scaled_from))}" if row.scaled_from else ""
-        made.add_row(row.design, row.family, str(row.rules or ""), *(f"{count:,}" for count in counts), note)
-    return made
+        size = f"{row.rules or ''}{'*' if row.scaled_from else ''}"
+        table.add_row(row.design, row.family, size, *(f"{count:,}" for count in counts))
+    console.print(table)
+    for row in rows:
+        if row.scaled_from:
+            console.print(
+                f"* {row.design} {row.family} {row.rules}: scaled from {' and '.join(map(str, row.scaled_from))}"
+            )
 
 
 def main(arguments: Sequence[str] | None = None, run: Synthesize = synthesize) -> int:
@@ -263,7 +279,7 @@ def main(arguments: Sequence[str] | None = None, run: Synthesize = synthesize) -
         if rows:
             SIM_BUILD.mkdir(parents=True, exist_ok=True)
             (SIM_BUILD / "area.json").write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
-            Console().print(table(rows))
+            show(Console(), rows)
     return 0
 
 

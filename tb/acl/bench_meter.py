@@ -531,6 +531,7 @@ async def meter_forgets_all_at_a_reset(dut: Any) -> None:
     for apart in range(4):
         for delay in range(14):
             await b.write(3, MeterRates(1, 1, 1000, 1000, 5))
+            await b.settle()
             b.offer(2, MeterRates(1, 1, 1000, 1000, 5))
             for index in range(delay):
                 await b.step((3, 7, 10) if index == apart else None)
