@@ -107,6 +107,9 @@ class History:
         assert want is not None
         b.check(flight, want, got, what)
         b.check_cycles(flight, want, got, what)
+        answered = self.eras[self.at + 1].end if self.at + 1 < len(self.eras) else None
+        known = key + 4 * (flight.lookups - 1) + 11
+        assert answered is None or known <= answered, f"{what}: a swap was answered before its action was known"
 
 
 class Traffic:
