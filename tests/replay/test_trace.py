@@ -182,8 +182,6 @@ def test_back_pressure_at_an_edge_is_blamed_on_the_edge(verilator: str, edge: Ed
         slots = ["tls_rx", "roce", "egress_rx"] if edge == Edge.WIRE else ["egress_tx", "mac_tx"]
         one = traced(batch.select([0]), alone(outcome), {lane.name: first(frames)})
         found = {step.slot: step for step in one.steps}
-            step.slot: step for step in traced(batch.select([0]), alone(outcome), {lane.name: first(frames)}).steps
-        }
         assert set(frames.culprit.tolist()) == {len(lane.slots)}
         for slot in slots:
             assert set(found[slot].by) == {lane.exit_name}
