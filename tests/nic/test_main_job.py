@@ -518,16 +518,16 @@ def test_the_command_that_reproduces_survives_the_shell(
 ) -> None:
     monkeypatch.chdir(commands.ROOT)
     path = tmp_path / name
-    command = commands._reproduce(path, "verilator", "bfm", 3, None)
+    command = commands._reproduce(path, "verilator", "bfm", 3, None, None)
     words = shlex.split(command)
     if name in ("plain.pcap", "-x.pcap"):
         assert words == ["make", "sim", f"TEST={path}", "SIM=verilator", "SEED=3", "WAVES=1"]
     else:
         assert words[:3] == [".venv/bin/nicloop", "sim", str(path)]
-    with_config = shlex.split(commands._reproduce(path, "verilator", "agents", 3, Path("my nic.toml")))
+    with_config = shlex.split(commands._reproduce(path, "verilator", "agents", 3, Path("my nic.toml"), None))
     assert with_config[-2:] == ["--config", "my nic.toml"]
     monkeypatch.chdir(tmp_path)
-    words = shlex.split(commands._reproduce(path, "verilator", "bfm", 3, None))
+    words = shlex.split(commands._reproduce(path, "verilator", "bfm", 3, None, None))
     assert words[0] == str(commands.ROOT / ".venv" / "bin" / "nicloop")
     assert words[2] == ("./-x.pcap" if name == "-x.pcap" else name)
 

@@ -160,8 +160,8 @@ def test_an_isolated_frame_is_in_each_slot_as_long_as_the_model_says(verilator: 
                 batch = Batch.of([data], edge=int(edge))
                 outcome, lanes = await played(target, batch)
                 beats, parser = int(batch.beats[0]), ParserModel().parse(data).latency_cycles
-                cycles = dict.fromkeys(lane.slots, 1) | {f"parser_{lane.name}": parser, lane.buffer: beats + 1}
-                cycles[f"acl_{lane.name}"] = 13
+                known = {f"parser_{lane.name}": parser, f"acl_{lane.name}": 13, lane.buffer: beats + 1}
+                cycles = dict.fromkeys(lane.slots, 1) | known
                 assert dict(zip(lane.slots, lanes[lane.name].spent[0].tolist(), strict=True)) == cycles
                 found = traced(batch, outcome, lanes)
                 assert [step.alone for step in found.steps] == [None, *cycles.values(), None]
@@ -180,7 +180,8 @@ def test_back_pressure_at_an_edge_is_blamed_on_the_edge(verilator: str, edge: Ed
         lane = LANES[edge]
         frames = lanes[lane.name]
         slots = ["tls_rx", "roce", "egress_rx"] if edge == Edge.WIRE else ["egress_tx", "mac_tx"]
-        found = {step.slot: step for step in traced(batch.select([0]), outcome, {lane.name: first(frames)}).steps}
+        one = traced(batch.select([0]), alone(outcome), {lane.name: first(frames)})
+        found = {step.slot: step for step in one.steps}
         assert set(frames.culprit.tolist()) == {len(lane.slots)}
         for slot in slots:
             assert set(found[slot].by) == {lane.exit_name}
@@ -193,6 +194,15 @@ def test_back_pressure_at_an_edge_is_blamed_on_the_edge(verilator: str, edge: Ed
         assert set(last.ahead.held) == {lane.exit_name}
 
     run(work())
+
+
+def alone(outcome: Outcome) -> Outcome:
+    """What became of the first frame alone."""
+    names = ("code", "queue", "latency_cycles", "first_in", "last_in", "first_out", "last_out")
+    out = outcome.source == 0
+    own = {"frames": outcome.frames.select(out), "source": outcome.source[out]}
+    beside = {"user": outcome.user[out], "meta": outcome.meta[out]}
+    return replace(outcome, **own, **beside, **{name: getattr(outcome, name)[:1] for name in names})
 
 
 def first(frames: Passed) -> Passed:
