@@ -113,6 +113,28 @@ def _in_time(b: SlotBench, flights: list[Flight]) -> list[Flight]:
 
 
 @acl_test()
+async def slot_asks_no_number_of_an_action_that_is_off(dut: Any) -> None:
+    """Numbers of all actions in the register, none of which is on; the same beside deny, and as a default action."""
+    b = await SlotBench(dut, "off").start()
+    rule_set = RuleSet((Rule(port=0), Rule(port=1, actions=Actions(False))))
+    await b.load(rule_set)
+    numbers = 0xFF << 2 | 0xFF << 11 | 0xFF << 20 | 7 << 29, 0x3F << 1 | 0xFF << 8 | 0xFFF << 17
+    actions, command = (PORT[f"{SLOT}.{name}"].address for name in ("action[0]", "command"))
+    for word, value in enumerate(numbers):
+        await b.bus.write(actions + 4 * word, value)
+    # The other set gets the same rules with these numbers: the key that stands in the registers is the last one's.
+    for op, number in ((Op.CLEAR, 0), (Op.DEFAULT, 0), (Op.WRITE, 1)):
+        await b.bus.write(actions, numbers[0] | int(op == Op.WRITE))
+        await b.bus.write(command, op | number << 16)
+    await b.bus.write(actions, numbers[0])
+    await b.bus.write(PORT[f"{SLOT}.value[2]"].address, 0)
+    await b.bus.write(command, Op.WRITE)
+    await b.bus.write(command, Op.SWAP)
+    await b.play([b.parsed(frame, port=port) for frame in some(b, 4) for port in (0, 1, 2)], "off")
+    await b.quiet()
+
+
+@acl_test()
 async def slot_takes_the_default_action_where_no_rule_matches(dut: Any) -> None:
     """No rules after reset: all pass, from the first cycle on. Then denied by default, with rules and without."""
     b = await SlotBench(dut, "default").start()
@@ -207,7 +229,7 @@ async def slot_ends_a_metered_frame_that_it_cannot_hold(dut: Any) -> None:
 async def slot_marks_dscp_and_the_checksum_follows(dut: Any) -> None:
     """Frames with what Scapy makes of them, or with a checksum that stays wrong by as much; not one bit more."""
     b = await SlotBench(dut, "dscp").start()
-    marks = b.rng.sample(MARKS, min(len(MARKS), 24 if FEW else 1000))
+    marks = b.rng.sample(MARKS, min(len(MARKS), 120 if FEW else 1000))
     used = sorted({dscp for _, dscp, _ in marks})
     await b.load(by_port([Actions(mark_dscp=dscp) for dscp in used]))
     flights = [b.parsed(frame, port=used.index(dscp)) for frame, dscp, _ in marks]
@@ -223,7 +245,7 @@ async def slot_marks_dscp_and_the_checksum_follows(dut: Any) -> None:
 
 @acl_test()
 async def slot_polices_by_meters_that_rules_share(dut: Any) -> None:
-    """Random rates and bursts, bursts of one frame, times from none to days apart; yellow frames marked or not."""
+    """Random rates and bursts, bursts of one frame, times from none to days apart, and at the carries of a time."""
     b = await SlotBench(dut, "meters").start()
     rng = b.rng
     for _ in range(1 if FEW else 3):
@@ -236,10 +258,12 @@ async def slot_polices_by_meters_that_rules_share(dut: Any) -> None:
         actions = [Actions(meter=rng.randrange(16), mark_dscp=rng.choice((None, 3))) for _ in range(24)]
         await b.load(by_port(actions, tuple(meters)))
         flights = []
-        for _ in range(60 if FEW else 500):
-            ns = rng.choice(
-                (0, 1, rng.randrange(100), rng.randrange(10**4), rng.randrange(10**6), 10 ** rng.randrange(14))
-            )
+        for _ in range(100 if FEW else 500):
+            few = rng.randrange(rng.choice((2, 100, 10**4, 10**6)))
+            ns = rng.choice((0, few, few, few, 10 ** rng.randrange(14), (1 << rng.choice((31, 32, 33, 47))) + few))
+            if rng.random() < 0.1:
+                # To right before or behind a carry into the upper half of the time.
+                ns = max(0, -b.now_ns % (1 << 32) + rng.randrange(-50, 50))
             data = (rng.choice(SHAPES) + rng.randbytes(rng.choice((0, 0, 40, 1400))))[:1500]
             flights.append(b.parsed(data, ns=ns, port=rng.randrange(26)))
         await b.play(flights, "metered")
@@ -496,8 +520,8 @@ async def slot_tells_its_parameters_and_answers_its_commands_in_time(dut: Any) -
             value = await read_value(b.bus, one)
             assert value & one.stable_mask == one.reset & one.stable_mask, f"{one.name} is {value:#x} after a reset"
     for address in (0x3000, 0x3FFC, 0x158, 0x0F0):
-        for value in (None, 0):
-            _, error = await b.bus.access(PORT[f"{SLOT}.id"].address + address, value)
+        for write in (None, 0):
+            _, error = await b.bus.access(PORT[f"{SLOT}.id"].address + address, write)
             assert error, f"a register at {address:#x}"
     assert await read_fields(b.bus, f"{SLOT}.status") == {"active": 0, "settled": 1}
     command = PORT[f"{SLOT}.command"].address

@@ -13,7 +13,7 @@ from tb.native.bfm import PORT_PATHS, start_port
 from tb.native.harness import meta_words
 
 SEED = int(os.environ.get("NICLOOP_SEED", "1"))
-LATENCY = {"rx": 14, "tx": 11}
+LATENCY = {"rx": 28, "tx": 25}
 """Cycles beside the beats of a frame that is neither tagged nor IP, docs/architecture.md section 4."""
 OTHER_TYPE = np.frombuffer(b"\x88\xb5", np.uint8)
 LENGTHS = np.array([*range(60, 201), *range(1500, 1530), 9014])

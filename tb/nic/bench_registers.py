@@ -87,11 +87,11 @@ async def started(dut: Any) -> AxiBus:
     start_clock(dut.clk)
     bus = AxiBus(dut)
     await reset(dut.rst, dut.clk)
-    for _ in range(400):
+    for _ in range(2000):
         if int(dut.ready.value):
             return bus
         await RisingEdge(dut.clk)
-    raise AssertionError("the port is not ready 400 cycles after reset")
+    raise AssertionError("the port is not ready 2000 cycles after reset")
 
 
 @cocotb.test()
@@ -223,6 +223,10 @@ class Env(uvm_env):
         top.set_auto_predict()
 
 
+WRITABLE = 6 + 2 * 10
+"""Registers that the walk writes: of port and parsers, and what each ACL's commands need; of an array the first."""
+
+
 @dataclass
 class Walk:
     """What the front-door walk saw."""
@@ -253,7 +257,8 @@ class FrontDoor(uvm_test):
             assert value & stable == model.get_reset() & stable, f"{register.name}: {value:#x}, {model.get_reset():#x}"
             walk.reset += bool(stable)
             mask = register.mask(Access.RW)
-            if not mask:
+            # A write of an ACL's `command` makes it do something, and its field `set` hides the method of that name.
+            if not mask or name == "command":
                 continue
             written = rng.getrandbits(register.width) & mask
             assert await model.write(written) == uvm_status_e.UVM_IS_OK
@@ -262,7 +267,7 @@ class FrontDoor(uvm_test):
                 f"{register.name}: wrote {written:#x}, holds {seen:#x}"
             )
             walk.written += 1
-        assert walk.reset >= 20 and walk.written == 6, walk
+        assert walk.reset >= 20 and walk.written == WRITABLE, walk
         self.drop_objection()
 
 

@@ -7,7 +7,7 @@ port says which rule it meets (``Act``); both ACLs hold the same rules. The coro
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from random import Random
 
@@ -17,13 +17,15 @@ from models.acl import Actions, Range, Rule, RuleSet
 from models.config import NicConfig
 from models.frames import Batch, Edge, Int64, Outcome
 from models.meta import FIRST_DROP, Code, field_of
+from models.nic import NicPortModel
 from models.port_map import PORT
-from tb.acl.driver import SLOTS, writes
+from tb.acl.driver import SLOTS
 from tb.targets.base import Fault
 from tb.targets.engine import DIRECTIONS
 from tb.targets.port import PortTarget
+from tb.targets.program import program
 
-__all__ = ["MIRRORED", "MIRROR_QUEUE", "REDIRECTED", "RULES", "SHORT", "Act", "Rig", "frame", "plays", "traffic"]
+__all__ = ["CONFIG", "MIRRORED", "MIRROR_QUEUE", "REDIRECTED", "SHORT", "Act", "Rig", "frame", "plays", "traffic"]
 
 MIRROR_QUEUE = 77
 _FIRST_PORT = 0xAC00
@@ -61,6 +63,7 @@ RULES = RuleSet(
         Rule(ethertype=_EXPERIMENTAL, actions=Actions(redirect=0)),
     )
 )
+CONFIG = NicConfig(ports=tuple(replace(port, acl_rx=RULES, acl_tx=RULES) for port in NicConfig().ports))
 MIRRORED = (Act.MIRROR, Act.BOTH, Act.DENY_AND_MIRROR)
 REDIRECTED = (Act.REDIRECT, Act.BOTH, Act.REDIRECT_ANY)
 _ENDS = {Act.DENY: Code.ACL_DENIED, Act.DENY_AND_MIRROR: Code.ACL_DENIED, Act.NO_PORT: Code.ACL_NO_PORT}
@@ -106,49 +109,42 @@ def traffic(
 @dataclass
 class Rig:
     """A port whose ACLs hold `RULES`, and whose ``tx_sched`` holds so many beats. ``copies``, ``lost``, ``codes``: of
-    all its plays."""
+    all its plays. ``model``: what must agree with the books."""
 
     target: PortTarget
     tx_beats: int = 2048
     copies: int = 0
     lost: int = 0
     codes: set[int] = field(default_factory=set)
+    model: NicPortModel | None = None
     _before: Mapping[str, int] = field(default_factory=dict)
 
-    async def load(self) -> None:
-        """The rules, into both ACLs."""
-        for slot in SLOTS:
-            for address, value in writes(RULES, slot):
-                await self.target.write(address, value)
-
     async def start(self) -> None:
-        """Reset and load."""
-        await self.target.configure(NicConfig())
-        await self.load()
+        """Reset, and load the rules."""
+        await self.target.configure(CONFIG)
         self._before = {}
 
     async def play(
         self, batch: Batch, acts: Int64, profiles: Mapping[Edge, str] | None = None, cut: Fault | None = None
     ) -> Outcome:
         """Play, and hold the outcome against the books. AssertionError: they don't close."""
-        outcome = await self.target.play_with(batch, profiles or dict.fromkeys(Edge, "none"), cut, self.load)
-        dropped = {}
-        for slot in SLOTS:
-            where = PORT[f"{slot}.mirror_dropped"].address
-            dropped[slot] = await self.target.read(where) | await self.target.read(where + 4) << 32
-        counters = dict(outcome.counters) | {f"{slot}.mirror_dropped": value for slot, value in dropped.items()}
+        profiles = profiles or dict.fromkeys(Edge, "none")
+        outcome = await self.target.play_with(batch, profiles, cut, lambda: program(self.target, CONFIG))
         before = {} if len(outcome.resets) else self._before
-        delta = {name: value - before.get(name, 0) for name, value in counters.items()}
-        self._before = counters
+        delta = {name: value - before.get(name, 0) for name, value in outcome.counters.items()}
         assert await self.target.read(PORT["nic.status"].address) == 0b11, "status: not idle, or an end was lost"
         _check_ends(batch, acts, outcome, self.tx_beats)
         _check_frames_out(batch, acts, outcome)
         missing = _check_copies(batch, acts, outcome)
         if not len(outcome.resets):
-            assert missing == sum(dropped[slot] - before.get(f"{slot}.mirror_dropped", 0) for slot in SLOTS), (
-                f"{missing} copies are missing, {delta} counted"
-            )
+            counted = sum(delta[f"{slot}.mirror_dropped"] for slot in SLOTS)
+            assert missing == counted, f"{missing} copies are missing, {counted} counted"
             _check_counters(batch, outcome, delta)
+        if self.model is not None:
+            found = self.model.check(batch, outcome, self._before)
+            assert not found, "the model says otherwise: " + "; ".join(map(str, found[:4]))
+            self.model.commit(batch, outcome, self._before)
+        self._before = outcome.counters
         self.copies += int(_is_copy(outcome).sum())
         self.lost += missing
         self.codes |= set(outcome.code.tolist())

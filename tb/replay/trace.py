@@ -171,7 +171,8 @@ def follow_last(judged: Judged, lanes: list[Passed], model: NicPortModel, error:
     (frames,) = [found for found in lanes if found.lane.entry == edge]
     code, latency = int(outcome.code[at]), int(outcome.latency_cycles[at])
     place = int(frames.ended[-1])
-    redirected = bool(judged.redirected[outcome.source == at].any())
+    own = (outcome.source == at) & ~judged.copies
+    redirected = bool((outcome.frames.edge[own] == edge).any())
     return Trace(
         index=int(window.index[at]),
         capture=window.capture,

@@ -15,7 +15,9 @@ import numpy as np
 from models.config import NicConfig, ParserConfig
 from models.frames import Batch, Edge, Outcome
 from models.meta import Code, field_of
-from tb.nic.redirect import MIRRORED, REDIRECTED, RULES, Act
+from models.nic import NicPortModel
+from tb.nic.redirect import CONFIG as RULED
+from tb.nic.redirect import MIRRORED, REDIRECTED, Act
 from tb.nic.redirect import frame as ruled_frame
 from tb.scenarios.base import check
 from tb.targets.base import (
@@ -440,19 +442,22 @@ def ruled(batch: Batch, outcome: Outcome, acts: Sequence[Act]) -> None:
 async def frames_leave_where_their_rules_say_and_copies_have_their_source(target: Target) -> None:
     if not target.capabilities.rules:
         return
-    port = replace(CONFIG.ports[0], acl_rx=RULES, acl_tx=RULES)
-    config = replace(CONFIG, ports=(port,) * len(CONFIG.ports))
     acts = [act for act in (*MIRRORED, *REDIRECTED, Act.NONE) if act != Act.DENY_AND_MIRROR]
     for profile in ("none", "random"):
-        await target.configure(config)
+        await target.configure(RULED)
         if FaultKind.BACK_PRESSURE in target.capabilities.faults:
             for edge in Edge:
                 await target.inject(Fault.back_pressure(edge, profile))
+        model, before = NicPortModel(RULED), None
         for _ in range(2):
             all_acts = acts * 2
             edges = [edge for edge in Edge for _ in acts]
             batch = Batch.of([ruled_frame(act, 60 + 20 * i, i) for i, act in enumerate(all_acts)], edge=edges)
-            ruled(batch, await target.play(batch), all_acts)
+            outcome = await target.play(batch)
+            ruled(batch, outcome, all_acts)
+            found = model.check(batch, outcome, before)
+            check(not found, "; ".join(map(str, found[:3])))
+            before = outcome.counters
     copies = 2 * 2 * sum(act in MIRRORED for act in acts)
     total = [await read_counter(target, f"{way}_frames_out") for way in ("rx", "tx")]
     check(sum(total) == 2 * 2 * len(acts) + copies, f"{total} frames out counted")
@@ -462,8 +467,7 @@ async def frames_leave_where_their_rules_say_and_copies_have_their_source(target
 async def frames_that_are_sent_are_received_where_their_rules_say(target: Target) -> None:
     if not target.capabilities.rules:
         return
-    port = replace(CONFIG.ports[0], acl_rx=RULES, acl_tx=RULES)
-    await target.configure(replace(CONFIG, ports=(port,) * len(CONFIG.ports)))
+    await target.configure(RULED)
     for edge in Edge:
         data = ruled_frame(Act.BOTH, 100)
         await target.send(Frame(data, edge))

@@ -134,7 +134,7 @@ class SlotDouble:
                 self.sets[set].counters.pop(number, None)
         elif op == 8:
             yellow = self._word("yellow")
-            rates = [self._word(name) for name in ("cir", "pir", "cbs", "pbs")]
-            self.meters[number] = MeterRates(*rates, yellow & 63 if yellow & 64 else None)
+            cir, pir, cbs, pbs = (self._word(name) for name in ("cir", "pir", "cbs", "pbs"))
+            self.meters[number] = MeterRates(cir, pir, cbs, pbs, yellow & 63 if yellow & 64 else None)
         else:
             raise AssertionError(f"op {op}")

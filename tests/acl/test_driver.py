@@ -24,6 +24,7 @@ from models.acl_meter import MeterRates
 from models.port_map import PORT
 from tb.acl.driver import AclDriver, action_words, writes
 from tb.acl.key import Key, KeyRule, encode, fields, key_of, key_width
+from tb.acl.traffic import Neighbour, fitting, kinds_of, neighbours, random_rule
 from tests.acl.slot_double import Action, SlotDouble
 from tests.acl.strategies import FIELDS, RULES
 
@@ -46,6 +47,19 @@ def test_a_rule_matches_the_key_where_it_matches_the_frame(rule: Rule, frame: di
         return
     key = key_of(frame, rule.inner, ipv6)
     assert (key is not None and encode(rule, ipv6).matches(key)) == matches(rule, frame)
+
+
+@pytest.mark.parametrize("ipv6", [True, False])
+def test_each_end_of_a_condition_is_that_of_the_key(seed: int, ipv6: bool) -> None:
+    """Frames that a rule was made for, and those one step beside each of its conditions."""
+    rng = Random(seed)
+    for kind in kinds_of(ipv6, True) * 200:
+        rule = random_rule(rng, kind, ipv6)
+        fields_of = fitting(rng, rule, ipv6)
+        asked = encode(rule, ipv6)
+        for near in (Neighbour("none", fields_of, True), *neighbours(rng, rule, fields_of)):
+            key = key_of(near.fields, rule.inner, ipv6)
+            assert (key is not None and asked.matches(key)) == near.hit, f"{near} of {rule}"
 
 
 def test_a_rule_that_contradicts_itself_matches_no_key() -> None:
@@ -281,7 +295,7 @@ def test_counters_move_with_their_rules_and_no_frame_is_lost(seed: int) -> None:
 
     async def work() -> None:
         for turn in range(120):
-            if turn % 40 == 0:
+            if turn % 8 == 0:
                 rules = [flow.rule() for _ in range(rng.randint(0, MOST - 2))]
                 flow.judged_by.append(tuple(rules))
                 for gone, counter in await driver.load(RuleSet(tuple(rules)), final=True):

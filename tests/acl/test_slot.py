@@ -60,11 +60,10 @@ def marks(rng: random.Random) -> Iterator[tuple[bytes, int, bytes]]:
                 if ip == 4:
                     at = 14 + 4 * len(tags)
                     yield from wrong_checksums(rng, frame, dscp, marked, at)
-    for checksum, frame, dscp in corners(rng):
+    for frame, dscp in corners(rng):
         marked = scapy_marked(frame, dscp)
-        assert checksum in (frame[24:26], marked[24:26])
         yield frame, dscp, marked
-        if frame[24:26] == checksum:
+        if frame[24:26] == bytes(2):
             # The other form of the same number; what comes of it has one form again.
             yield set_checksum(frame, 14, 0xFFFF), dscp, marked
     frame = build(Shape((), 0)).frame
@@ -83,22 +82,27 @@ def wrong_checksums(
             yield set_checksum(frame, at, wrong), dscp, set_checksum(marked, at, stays)
 
 
-def corners(rng: random.Random) -> Iterator[tuple[bytes, bytes, int]]:
-    """Headers whose checksum is 0 before they are marked, or afterwards (RFC 1624 section 3)."""
+def with_checksum(frame: bytes, dscp: int, checksum: int) -> bytes:
+    """The frame (IPv4 without tags) with this DSCP, and an identification that makes its header's checksum so."""
+    head = bytearray(frame[14:34])
+    head[1] = head[1] & 3 | dscp << 2
+    head[4:6] = head[10:12] = bytes(2)
+    identification = (0xFFFF - checksum - ones_complement_sum(bytes(head))) % 0xFFFF
+    head[4:6] = struct.pack(">H", identification)
+    head[10:12] = struct.pack(">H", checksum)
+    assert ones_complement_sum(bytes(head)) == 0xFFFF
+    return frame[:14] + bytes(head) + frame[34:]
+
+
+def corners(rng: random.Random) -> Iterator[tuple[bytes, int]]:
+    """Headers whose checksum is 0 or next to it before they are marked, or afterwards (RFC 1624 section 3)."""
     frame = build(Shape((), 4, seed=rng.getrandbits(32))).frame
-    for dscp in (0, 1, 46, 63):
-        for marked in (False, True):
-            head = bytearray(frame[14:34])
-            if marked:
-                head[1] = head[1] & 3 | dscp << 2
-            head[4:6] = head[10:12] = bytes(2)
-            # The identification that makes the sum 0xffff.
-            identification = ones_complement_sum(bytes(head)) ^ 0xFFFF
-            plain = bytearray(frame)
-            plain[18:20] = struct.pack(">H", identification)
-            plain[24:26] = bytes(2)
-            plain[24:26] = struct.pack(">H", ones_complement_sum(bytes(plain[14:34])) ^ 0xFFFF)
-            yield bytes(2), bytes(plain), dscp
+    for old, new in ((0, 1), (0, 63), (63, 0), (46, 8), (8, 46), (5, 5)):
+        # The checksum falls by as much as the DSCP rises.
+        fall = 4 * (new - old)
+        for near in range(-3, 4):
+            for checksum in {near % 0xFFFF, (near + fall) % 0xFFFF}:
+                yield with_checksum(frame, old, checksum), new
 
 
 def frames(seed: int) -> dict[str, Any]:

@@ -225,7 +225,7 @@ def test_a_right_device_gives_no_mismatch_and_nothing_is_shrunk() -> None:
     result, failing = asyncio.run(play_item(ModelTarget(), item_of(capture_with_a_mark()), NicConfig()))
     assert (result.mismatches, result.failure, failing) == (0, {}, None)
     assert (result.frames, result.of_frames, result.delivered, result.dropped) == (24, 24, 48, 0)
-    assert (result.latency["rx"].least, result.latency["tx"].least) == (4 + 11 + 3, 4 + 8 + 3)
+    assert (result.latency["rx"].least, result.latency["tx"].least) == (4 + 25 + 3, 4 + 22 + 3)
 
 
 def _job(path: Path, folder: Path, failures: Path | None, name: str = "", **entry: Any) -> dict[str, Any]:
@@ -518,16 +518,16 @@ def test_the_command_that_reproduces_survives_the_shell(
 ) -> None:
     monkeypatch.chdir(commands.ROOT)
     path = tmp_path / name
-    command = commands._reproduce(path, "verilator", "bfm", 3, None)
+    command = commands._reproduce(path, "verilator", "bfm", 3, None, None)
     words = shlex.split(command)
     if name in ("plain.pcap", "-x.pcap"):
         assert words == ["make", "sim", f"TEST={path}", "SIM=verilator", "SEED=3", "WAVES=1"]
     else:
         assert words[:3] == [".venv/bin/nicloop", "sim", str(path)]
-    with_config = shlex.split(commands._reproduce(path, "verilator", "agents", 3, Path("my nic.toml")))
+    with_config = shlex.split(commands._reproduce(path, "verilator", "agents", 3, Path("my nic.toml"), None))
     assert with_config[-2:] == ["--config", "my nic.toml"]
     monkeypatch.chdir(tmp_path)
-    words = shlex.split(commands._reproduce(path, "verilator", "bfm", 3, None))
+    words = shlex.split(commands._reproduce(path, "verilator", "bfm", 3, None, None))
     assert words[0] == str(commands.ROOT / ".venv" / "bin" / "nicloop")
     assert words[2] == ("./-x.pcap" if name == "-x.pcap" else name)
 

@@ -4,8 +4,9 @@ Sweep:    every pair of back-pressure profiles; resets in mid-frame at either ed
           ones full of frames of one beat; hosts that stand still until copies find no room; the frame BFM, the agents
           and the native engine; Icarus: a part
 Stimulus: UDP frames whose port says which rule they meet, at both edges at once, some bad; both ACLs hold the rules
-Checks:   the books of tb/nic/redirect.py: each frame's end, where and how often it came out, copies, metadata, numbers,
-          counters; in + copies = out + drops; no end lost; native as the frame BFM, to the last bit
+Checks:   the golden model; without it the books of tb/nic/redirect.py: each frame's end, where and how often it came
+          out, copies, metadata, numbers, counters; in + copies = out + drops; no end lost; native as the frame BFM, to
+          the last bit
 Timing:   that every play ends; `first_out`, `last_out`, `latency_cycles` are the frame's own
 """
 
@@ -23,8 +24,9 @@ import pytest
 
 from models.frames import Batch, Edge, Outcome
 from models.meta import Code, field_of
+from models.nic import NicPortModel
 from tb.nic.designs import port_design
-from tb.nic.redirect import Act, Rig, frame, plays, traffic
+from tb.nic.redirect import CONFIG, Act, Rig, frame, plays, traffic
 from tb.targets.base import PROFILES, Fault, Frame
 from tb.targets.native import NativeTarget
 from tb.targets.recorded import differences
@@ -44,8 +46,10 @@ def small(verilator: str, seed: int) -> NativeTarget:
 
 
 def books(target: NativeTarget, tx_beats: int, work: Callable[[Rig], Awaitable[None]]) -> Rig:
-    """A rig that did ``work``."""
-    rig = Rig(target, tx_beats)
+    """A rig that did ``work``. The golden model has to agree."""
+    small = tx_beats == TX_BEATS
+    sizes = {"rx_buffer_beats": RX_BEATS, "tx_buffer_beats": TX_BEATS, "buffer_frames": FRAMES} if small else {}
+    rig = Rig(target, tx_beats, model=NicPortModel(CONFIG, **sizes))
 
     async def done() -> None:
         await rig.start()
@@ -137,14 +141,29 @@ def test_full_buffers_of_frames_of_one_beat_lose_no_end(verilator: str, seed: in
     target = NativeTarget(seed)
 
     async def work(rig: Rig) -> None:
-        for order in ((Act.REDIRECT_ANY, Act.NONE), (Act.NONE, Act.REDIRECT_ANY)):
-            acts = np.repeat(np.array(order, np.int64), 250)
+        for count in (250, 256):
+            acts = np.repeat(np.array((Act.REDIRECT_ANY, Act.NONE), np.int64), count)
             batch = Batch.of([frame(Act(int(act)), 16, i) for i, act in enumerate(acts)])
             outcome = await rig.play(batch, acts, dict.fromkeys(Edge, "stalled"))
             assert (outcome.code == Code.DELIVERED).all()
 
     asyncio.run(target.start())
     books(target, 2048, work)
+
+
+def test_numbers_that_come_round_again_name_the_newest_frame(small: NativeTarget) -> None:
+    """A frame's number has 16 bits: behind 65,536 frames a copy has the number of another frame as well."""
+
+    async def work(rig: Rig) -> None:
+        count = 65_536 + 200
+        acts = np.full(count, int(Act.NONE), np.int64)
+        acts[::97] = int(Act.BOTH)
+        kinds = {act: frame(act, 60) for act in (Act.NONE, Act.BOTH)}
+        batch = Batch.of([kinds[Act(int(act))] for act in acts])
+        await rig.play(batch, acts)
+        assert rig.copies == np.count_nonzero(acts == Act.BOTH)
+
+    books(small, TX_BEATS, work)
 
 
 def test_a_frame_that_is_sent_is_received_where_its_rule_says(small: NativeTarget) -> None:

@@ -17,19 +17,20 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from models.acl import Actions, Rule, RuleSet
+from models.acl import Actions, Range, Rule, RuleSet
 from models.acl_file import read_rules
 from models.config import NicConfig
 from models.frames import Batch, Edge
 from models.meta import Code, pack, words_of
+from models.nic import NicPortModel
 from tb.replay.capture import read_capture, write_capture
 from tb.replay.checks import UsageError
 from tb.replay.out import OutCapture
 from tb.replay.records import records
-from tb.replay.rules import ENGINE_RULES, RuleFigures, RuleFile, action_text, directions_of, programmed
+from tb.replay.rules import ENGINE_RULES, RuleFigures, RuleFile, action_text, directions_of, programmed, ruled_by
 from tb.replay.show import MOST_RULES, show_rules
 from tb.replay.statistics import Statistics
-from tb.replay.window import Judged, Ruled
+from tb.replay.window import Judged, Ruled, Window
 from tb.report.page import render_page
 from tb.targets.engine import CLOCK_NS
 from tb.toolchain import ROOT
@@ -267,3 +268,18 @@ def test_copies_close_the_accounting_sum_and_are_no_throughput() -> None:
     counted = Statistics()
     counted.take(lost)
     assert not counted.figures()["accounting"]["closed"], "a denied frame that comes out, and says of no copy"
+
+
+def test_a_frame_that_came_bad_has_no_rule_and_a_copy_of_a_transmitted_one_is_not_redirected() -> None:
+    rules = RuleSet((Rule(dst_port=Range(9, 9), actions=Actions(mirror=5, mark_dscp=7)),))
+    config = NicConfig().with_port(0, max_frame=100, acl_tx=rules)
+    batch = Batch.of([udp_frame(60), udp_frame(101), udp_frame(60, port=8)], edge=Edge.HOST)
+    model = NicPortModel(config)
+    outcome = model.play(batch)
+    ruled = ruled_by(NicPortModel(config).played(batch, outcome))
+    assert (ruled.rule.tolist(), ruled.mark.tolist()) == ([0, -1, -1], [7, -1, -1])
+    assert ruled.colour.tolist() == [-1] * 3
+    number = np.arange(3, dtype=np.int64)
+    judged = Judged(Window(batch, number, "a", number, batch.lengths), outcome, [], 0, 0, ruled)
+    assert outcome.frames.edge[judged.copies].tolist() == [Edge.HOST] and not judged.redirected.any()
+    assert [len(record["out"]) for record in records(judged, CLOCK_NS)] == [2, 0, 1]

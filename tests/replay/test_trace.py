@@ -160,7 +160,8 @@ def test_an_isolated_frame_is_in_each_slot_as_long_as_the_model_says(verilator: 
                 batch = Batch.of([data], edge=int(edge))
                 outcome, lanes = await played(target, batch)
                 beats, parser = int(batch.beats[0]), ParserModel().parse(data).latency_cycles
-                cycles = dict.fromkeys(lane.slots, 1) | {f"parser_{lane.name}": parser, lane.buffer: beats + 1}
+                known = {f"parser_{lane.name}": parser, f"acl_{lane.name}": 13, lane.buffer: beats + 1}
+                cycles = dict.fromkeys(lane.slots, 1) | known
                 assert dict(zip(lane.slots, lanes[lane.name].spent[0].tolist(), strict=True)) == cycles
                 found = traced(batch, outcome, lanes)
                 assert [step.alone for step in found.steps] == [None, *cycles.values(), None]
@@ -179,7 +180,8 @@ def test_back_pressure_at_an_edge_is_blamed_on_the_edge(verilator: str, edge: Ed
         lane = LANES[edge]
         frames = lanes[lane.name]
         slots = ["tls_rx", "roce", "egress_rx"] if edge == Edge.WIRE else ["egress_tx", "mac_tx"]
-        found = {step.slot: step for step in traced(batch.select([0]), outcome, {lane.name: first(frames)}).steps}
+        one = traced(batch.select([0]), alone(outcome), {lane.name: first(frames)})
+        found = {step.slot: step for step in one.steps}
         assert set(frames.culprit.tolist()) == {len(lane.slots)}
         for slot in slots:
             assert set(found[slot].by) == {lane.exit_name}
@@ -192,6 +194,15 @@ def test_back_pressure_at_an_edge_is_blamed_on_the_edge(verilator: str, edge: Ed
         assert set(last.ahead.held) == {lane.exit_name}
 
     run(work())
+
+
+def alone(outcome: Outcome) -> Outcome:
+    """What became of the first frame alone."""
+    names = ("code", "queue", "latency_cycles", "first_in", "last_in", "first_out", "last_out")
+    out = outcome.source == 0
+    own = {"frames": outcome.frames.select(out), "source": outcome.source[out]}
+    beside = {"user": outcome.user[out], "meta": outcome.meta[out]}
+    return replace(outcome, **own, **beside, **{name: getattr(outcome, name)[:1] for name in names})
 
 
 def first(frames: Passed) -> Passed:
@@ -324,7 +335,7 @@ def test_taps_that_are_not_those_of_the_table_of_slots_are_refused(
 ) -> None:
     rx = LANES[Edge.WIRE]
     monkeypatch.setitem(LANES, Edge.WIRE, replace(rx, slots=rx.slots[1:]))
-    with pytest.raises(TargetError, match=r"taps on 23 streams, of which \(12, 22\) .*slots.py names 22"):
+    with pytest.raises(TargetError, match=r"taps on 27 streams, of which \(14, 26\) .*slots.py names 26"):
         ProbeTarget(1)
 
 
@@ -391,7 +402,7 @@ def test_trace_says_where_each_cycle_went(verilator: str) -> None:
     for slot in (*LANES[Edge.HOST].slots, "host edge", "wire edge", "latency"):
         assert f"\n {slot} " in result.output
     assert "behind 8 frames" in result.output
-    assert "109 cycles, 436 ns; alone 51: tx_sched +58" in result.output
+    assert "123 cycles, 492 ns; alone 65: tx_sched +58" in result.output
 
 
 def test_trace_of_a_dropped_frame_ends_where_it_was_dropped(verilator: str, tmp_path: Path) -> None:
