@@ -195,6 +195,8 @@ class AclDriver:
     async def adopt(self, rule_set: RuleSet) -> None:
         """The asked set was loaded with the register writes of ``writes``."""
         await self._check_fit(rule_set.rules, rule_set.meters)
+        # Somebody else wrote the registers since.
+        self._registers = _Registers(self._slot, bool(self._size["ipv6"]), self._base)
         self._live = _set_of(rule_set)
         asked = (await self._status())["active"]
         self._sets[asked], self._sets[1 - asked] = self._live, _Set()

@@ -377,6 +377,23 @@ def test_a_driver_adopts_what_the_writes_of_a_set_put_there() -> None:
     run(work())
 
 
+def test_a_driver_that_adopts_a_set_knows_no_register_from_before() -> None:
+    device, beside = SlotDouble(), SlotDouble()
+    rules = (Rule(ip=6), Rule(ip=4))
+
+    async def work() -> None:
+        driver = AclDriver(device, "acl_rx")
+        await driver.load(RuleSet(rules[:1]))
+        for address, value in writes(RuleSet(rules[1:]), "acl_rx"):
+            await device.write(address, value)
+        await driver.adopt(RuleSet(rules[1:]))
+        await driver.insert(0, rules[0])
+        await AclDriver(beside, "acl_rx").load(RuleSet(rules))
+        assert device.sets[device.active].rules == beside.sets[beside.active].rules
+
+    run(work())
+
+
 def test_a_counter_of_two_sets_is_their_sum_modulo_its_bits() -> None:
     device = SlotDouble()
     driver = AclDriver(device, "acl_rx")
