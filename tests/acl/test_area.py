@@ -142,3 +142,20 @@ def test_state_of_meters_is_in_memories(name: str) -> None:
     assert many.block_kbit * 1024 + many.memory_luts * 64 >= 256 * 345
     assert many.flip_flops - few.flip_flops < 400 < 240 * 345
     assert few.multipliers == many.multipliers > 0
+
+
+@pytest.mark.regress
+def test_the_report_has_both_sizes_in_both_families() -> None:
+    """The whole report, which stays in ``sim_build/area.json``; sizes that don't end are scaled, and it says so."""
+    assert area.main(["--limit", str(LIMIT_S)]) == 0
+    rows = json.loads((area.SIM_BUILD / "area.json").read_text())
+    found = {(row["design"], row["family"], row["rules"]): row["area"] for row in rows}
+    of_rules = {(name, family, rules) for name in ("acl_match", "acl") for family in FAMILIES for rules in (256, 1024)}
+    assert set(found) == of_rules | {("acl_meter", family, None) for family in FAMILIES}
+    for family in FAMILIES:
+        for rules in (256, 1024):
+            matcher, slot = found["acl_match", family, rules], found["acl", family, rules]
+            # A LUT for each of a rule's 64 rows holds 64 bits in one family and 16 in the other.
+            assert matcher["memory_luts"] >= 64 * rules
+            assert slot["memory_luts"] >= matcher["memory_luts"]
+            assert slot["luts"] > matcher["luts"]
