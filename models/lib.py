@@ -182,18 +182,32 @@ class FrameFifo:
 
 
 class RoundRobin:
-    """``axis_arb_mux``: after a frame of input ``i`` the search for the next begins at ``i + 1``."""
+    """``axis_arb_mux``: after a frame of input ``i`` the search for the next begins at ``i + 1``.
 
-    def __init__(self, inputs: int) -> None:
-        self.inputs = inputs
-        self.last = inputs - 1
+    Inputs from ``first`` upwards yield: they have a round of their own, in which one is served only when no input below
+    ``first`` has a frame.
+    """
+
+    def __init__(self, inputs: int, first: int | None = None) -> None:
+        below = inputs if first is None else first
+        self._rounds = [_Round(range(below)), _Round(range(below, inputs))]
 
     def grant(self, requests: Sequence[bool]) -> int | None:
         """The input whose frame is next when these have one; None when none has."""
-        for step in range(1, self.inputs + 1):
-            index = (self.last + step) % self.inputs
+        found = (turns.grant(requests) for turns in self._rounds)
+        return next((index for index in found if index is not None), None)
+
+
+class _Round:
+    """Inputs that take turns."""
+
+    def __init__(self, inputs: Sequence[int]) -> None:
+        self._order = list(inputs)
+
+    def grant(self, requests: Sequence[bool]) -> int | None:
+        for place, index in enumerate(self._order):
             if requests[index]:
-                self.last = index
+                self._order = self._order[place + 1 :] + self._order[: place + 1]
                 return index
         return None
 

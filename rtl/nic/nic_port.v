@@ -821,11 +821,12 @@ nic_slot_roce #(
     .ready(slot_ready[INST_ROCE])
 );
 
-// What goes to the host: received frames first after reset, then turn by turn with transmitted ones that were redirected,
-// and with the copies of both mirrors.
+// What goes to the host: received frames first after reset, then turn by turn with transmitted ones that were redirected.
+// Copies of the mirrors go when neither has a frame: a mirror costs a received frame no more than one copy's time.
 axis_arb_mux #(
     .META_W(`META_W),
-    .N(4)
+    .N(4),
+    .FIRST(2)
 ) host_join_inst (
     .clk(clk), .rst(rst),
     .s_axis_tdata({mirror_tx_tdata, mirror_rx_tdata, redirect_tx_tdata, roce_tdata}),

@@ -59,6 +59,7 @@ DESIGNS: dict[str, Design] = {
     "axis_fifo.full": _fifo(DEPTH=16, FRAMES=8, FRAME_MODE=1, DROP_BAD=1, DROP_FULL=1),
     "axis_fifo.full_only": _fifo(DEPTH=32, FRAMES=16, FRAME_MODE=1, DROP_FULL=1, DATA_W=64),
     "axis_arb_mux.n4": _design("axis_arb_mux", {"N": 4}, top=True, more=("axis_register",)),
+    "axis_arb_mux.first2": _design("axis_arb_mux", {"N": 4, "FIRST": 2}, top=True, more=("axis_register",)),
     "axis_arb_mux.n3": _design("axis_arb_mux", {"N": 3, "DATA_W": 64}, top=True, more=("axis_register",)),
     "axis_demux.n3": _design("axis_demux", {"N": 3}, top=True, more=("axis_register",)),
     "axis_demux.n4": _design("axis_demux", {"N": 4, "DATA_W": 64}, top=True, more=("axis_register",)),

@@ -308,7 +308,8 @@ class HarnessEngine(ABC):
         lost = columns.code[out] == Code.RESET
         if lost.any():
             chosen = out[lost]
-            queue = field_of(meta[lost], "queue") if edge == Edge.HOST else batch.queue[chosen]
+            sent = np.where(batch.edge[chosen] == Edge.HOST, batch.queue[chosen], 0)
+            queue = field_of(meta[lost], "queue") if edge == Edge.HOST else sent
             columns.code[chosen], columns.queue[chosen] = Code.DELIVERED, queue
 
     @staticmethod

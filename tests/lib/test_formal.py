@@ -110,7 +110,7 @@ MUTANTS = [
         "drop_valid_reg <= drop | drop_valid_reg;",
     ),
     ("arb_mux", "mixes_frames", "inside_reg <= ~sel_tlast;", "inside_reg <= 1'b0;"),
-    ("arb_mux", "favours_one_input", "behind_reg <= ~(owner_hot |", "behind_reg <= {N{1'b0}} & ~(owner_hot |"),
+    ("arb_mux", "favours_one_input", "| (owner_round & ~(owner_hot |", "| ({N{1'b0}} & ~(owner_hot |"),
 ]
 
 

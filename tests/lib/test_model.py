@@ -149,6 +149,14 @@ def test_round_robin_begins_behind_the_last_one_served() -> None:
     assert arbiter.grant([True, False, False, True]) == 3
 
 
+def test_inputs_that_yield_have_a_round_of_their_own() -> None:
+    arbiter = RoundRobin(5, 2)
+    everybody, late = [True] * 5, [False, False, True, True, True]
+    assert [arbiter.grant(everybody) for _ in range(3)] == [0, 1, 0]
+    assert [arbiter.grant(late) for _ in range(2)] == [2, 3]
+    assert [arbiter.grant(everybody), arbiter.grant(late), arbiter.grant(late)] == [1, 4, 2]
+
+
 def test_a_frame_that_waits_too_long_is_found() -> None:
     # Input 1 offers in cycle 0 and is served after three frames of input 0: one too many for two inputs.
     order = [(0, 0, 1), (0, 1, 2), (0, 2, 3), (1, 0, 4)]

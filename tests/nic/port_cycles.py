@@ -19,6 +19,7 @@ from models.acl import AclModel, Actions, Judgement, RuleSet, Verdict, first_mat
 from models.acl_meter import Colour
 from models.config import NicConfig
 from models.frames import BEAT_BYTES, Batch, Edge, Outcome, bad_mark
+from models.lib import RoundRobin
 from models.meta import META_WORDS, Code, pack, words_of
 from models.nic import reference_code
 from models.parser import Parsed, ParserModel
@@ -305,21 +306,18 @@ class Buffer(Skid):
 
 
 class Join(Skid):
-    """Takes frames of several inputs, one after the other, round robin."""
+    """Takes frames of several inputs, one after the other, round robin; from ``first`` on when the others have none."""
 
-    def __init__(self, inputs: int) -> None:
+    def __init__(self, inputs: int, first: int) -> None:
         super().__init__()
-        self.inputs, self.owner, self.inside = inputs, inputs - 1, False
+        self.turns, self.owner, self.inside = RoundRobin(inputs, first), -1, False
 
     def grant(self, valid: list[bool]) -> int | None:
         if self.inside:
             return self.owner if valid[self.owner] else None
-        for step in range(1, self.inputs + 1):
-            at = (self.owner + step) % self.inputs
-            if valid[at]:
-                self.owner = at
-                return at
-        return None
+        found = self.turns.grant(valid)
+        self.owner = self.owner if found is None else found
+        return found
 
     def append(self, beat: Any, cycle: int) -> None:
         self.inside = not beat[2]
@@ -363,7 +361,7 @@ class Port:
         """As a reset leaves it."""
         self.links: list[tuple[Skid, Skid, Route]] = []
         self.joins: dict[int, list[tuple[Skid, Route]]] = {}
-        host, wire = Join(4), Join(2)
+        host, wire = Join(4, 2), Join(2, 2)
         self.inlet: dict[Edge, Skid] = {}
         everything: Route = lambda frame: True  # noqa: E731
         demuxes, mirrors = {}, {}

@@ -125,6 +125,18 @@ def test_a_copy_without_room_is_lost_and_counted(small: NativeTarget, seed: int)
     books(small, TX_BEATS, work)
 
 
+def test_copies_take_no_room_from_received_frames(small: NativeTarget) -> None:
+    """Frames come as fast as the host takes them, and each has a copy: the copies are lost, and no frame is."""
+
+    async def work(rig: Rig) -> None:
+        batch = Batch.of([frame(Act.MIRROR, 480, i) for i in range(300)], edge=Edge.WIRE)
+        outcome = await rig.play(batch, np.full(300, int(Act.MIRROR)))
+        assert set(outcome.code) == {Code.DELIVERED}
+        assert rig.lost > 200
+
+    books(small, TX_BEATS, work)
+
+
 def test_a_redirected_frame_that_tx_sched_cannot_hold_ends_as_oversize_of_rx(small: NativeTarget, seed: int) -> None:
     async def work(rig: Rig) -> None:
         sizes = (16 * TX_BEATS, 16 * TX_BEATS + 1, 60, 900)

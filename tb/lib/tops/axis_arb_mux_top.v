@@ -7,6 +7,7 @@
 
 module axis_arb_mux_top #(
     parameter N = 4,
+    parameter FIRST = N,
     parameter DATA_W = 128,
     parameter USER_W = 10,
     parameter META_W = 48,
@@ -72,7 +73,7 @@ module axis_arb_mux_top #(
     endgenerate
 
     axis_arb_mux #(
-        .N(N), .DATA_W(DATA_W), .USER_W(USER_W), .META_W(META_W)
+        .N(N), .FIRST(FIRST), .DATA_W(DATA_W), .USER_W(USER_W), .META_W(META_W)
     ) dut (
         .clk(clk), .rst(rst),
         .s_axis_tdata(tdata[N*DATA_W-1:0]),
