@@ -359,6 +359,7 @@ class Outcome:
     cycles          int        cycles of the whole play
     begin_ns        int        simulated time at cycle 0 of the play
     now             int        the port's `now` in cycle 0, in units of 2**-32 ns; -1: the device doesn't say
+    begun, ended    int64[m]   first_out and last_out of each frame out, copies too; int64[0]: the device doesn't say
     counters        dict       the port's counters as they read at the end of the play, by register name
                                ("rx_frames_in", "tx_disposition.BAD_FRAME"); only those that the device has read
     resets          int64[r]   cycles in which the device was put into reset during the play, rising
@@ -385,6 +386,8 @@ class Outcome:
     meta: Words = field(default_factory=lambda: np.zeros((0, META_WORDS), np.uint32))
     begin_ns: int = 0
     now: int = -1
+    begun: Int64 = field(default_factory=lambda: np.zeros(0, np.int64))
+    ended: Int64 = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __post_init__(self) -> None:
         _check_array("Outcome", "source", self.source, np.int64, len(self.frames))
@@ -396,6 +399,9 @@ class Outcome:
         _check_array("Outcome", "resets", self.resets, np.int64, None)
         if len(self.user):
             _check_array("Outcome", "user", self.user, np.uint16, len(self.frames))
+        if len(self.begun) or len(self.ended):
+            _check_array("Outcome", "begun", self.begun, np.int64, len(self.frames))
+            _check_array("Outcome", "ended", self.ended, np.int64, len(self.frames))
         if self.meta.dtype != np.uint32 or self.meta.shape not in ((0, META_WORDS), (len(self.frames), META_WORDS)):
             raise ValueError(f"Outcome.meta: uint32[{len(self.frames)}, {META_WORDS}] is wanted")
         wrong = np.flatnonzero((self.source < -1) | (self.source >= n))

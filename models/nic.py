@@ -394,6 +394,7 @@ class NicPortModel:
         prediction = self._prediction(batch, alone)
         beats, first_in, first_out = batch.beats, alone.first_in, alone.first_out
         delivered = prediction.code == Code.DELIVERED
+        begun = prediction.frames.time_ns // CYCLE_NS
         outcome = Outcome(
             frames=prediction.frames,
             source=prediction.source,
@@ -407,6 +408,8 @@ class NicPortModel:
             cycles=alone.cycles,
             user=prediction.user,
             now=self._time,
+            begun=begun,
+            ended=begun + prediction.frames.beats - 1,
         )
         meta = np.zeros((len(prediction.source), META_WORDS), np.uint32)
         stamps = Clock(self._time, self._written["nic.time_increment"]).stamps(first_in + 1)

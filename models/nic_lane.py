@@ -132,7 +132,7 @@ def _packed(fields: Mapping[str, NDArray[Any]], at: Int64, n: int, others: Mappi
 @dataclass(frozen=True)
 class Lane:
     """The frames of one edge that entered the port, in order, with their cycles as the device reports them; ``entry``:
-    when ingress took the first beat; ``copied``: when its copy's first beat comes out of the ACL at the earliest;
+    when ingress took the first beat; ``copied``: when its copy comes out of the ACL;
     ``into``: when they got into the buffer; ``turned``: the frame leaves by the other direction, None: none does."""
 
     pipeline: Pipeline
@@ -145,7 +145,7 @@ class Lane:
     last_out: Int64
     epoch: Int64
     entry: Int64
-    copied: Int64
+    copied: Flow
     into: Flow
     turned: Bool | None
 
@@ -169,11 +169,11 @@ class Lane:
         last = 1 + np.where(kept == beats, end, entry + kept - 1)
         latest = last if dense else 1 + end - (beats - kept)
         flow = Flow(first=entry + 1, last=last, latest=latest, beats=kept, epoch=epoch)
-        copied = entry
+        copied = flow
         for passage in course.passages:
             flow = passage.leave(flow, entered)
             if isinstance(passage, AclPassage):
-                copied = flow.first
+                copied = flow
         redirect = course.acl.redirect
         return cls(
             pipeline=course.pipeline,

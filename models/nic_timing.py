@@ -3,8 +3,8 @@
 Where all frames out at an edge came in at the other, each has one cycle in which it must come out, or, where its beats
 came with gaps, some. Where redirected frames or copies share an output, the earliest cycle stands and the latest is
 that of work conservation: a frame waits while that output has another frame, while the frame before it waits for its
-own output, and while the join in front of the transmit buffer has another frame. How long a copy took nobody knows, so
-a frame right behind one has no latest cycle.
+own output, and while the join in front of the transmit buffer has another frame. An output has a frame in every cycle
+in which one is there: behind a copy, as behind any other, the next comes at once.
 """
 
 from __future__ import annotations
@@ -17,18 +17,15 @@ import numpy as np
 
 from models.frames import Edge, Int64
 from models.meta import Code, field_of
+from models.nic_copies import CopiesCheck
 from models.nic_lane import Lane
 from models.nic_pipeline import TX
 from models.nic_played import Played, entries
 from models.nic_report import Report
-from models.nic_stages import Bool, pick
+from models.nic_stages import pick
 
-__all__ = ["MIRROR_BEATS", "MIRROR_FRAMES", "TimingCheck"]
+__all__ = ["TimingCheck"]
 
-MIRROR_BEATS, MIRROR_FRAMES = 1024, 64
-"""What the buffer of a mirror holds."""
-_MIRROR_SLACK_BEATS, _MIRROR_SLACK_FRAMES = 4, 2
-"""As of the port's own buffer: it may learn late that there is room again."""
 _STALL_SLACK = 160
 """Cycles by which a frame may be late after something was full: what stands in the slots before it. The parser and the
 ACL take 12 and 24 of a frame that they needn't wait for, and ingress 4 for each of some frames in the registers."""
@@ -37,11 +34,10 @@ _NEVER = 1 << 62
 
 @dataclass(frozen=True)
 class _Outputs:
-    """What a frame finds at its output: the cycle behind the frame before it, at the earliest, and whether a copy, of
-    which nobody knows when it left, was between. An entry a frame in."""
+    """The cycle behind the frame before at the same output, a copy or not, of each frame in and of each frame out."""
 
     free: Int64
-    unknown: Bool
+    free_out: Int64
 
 
 @dataclass(frozen=True)
@@ -62,7 +58,9 @@ class TimingCheck:
         if np.any(np.diff(outcome.resets) <= 0):
             self.report.add(-1, "resets", "rising cycles", outcome.resets.tolist())
             return
-        outputs = self._outputs() if play.shared else None
+        outputs = self._shared_outputs() if play.shared else None
+        if play.shared and outputs is None:
+            return
         for edge, lane in play.lanes.items():
             if len(lane.index):
                 self._entering(lane)
@@ -70,8 +68,8 @@ class TimingCheck:
                 if edge == Edge.WIRE:
                     self._room(lane)
                 self._lost(lane)
-        if play.mirrored is not None:
-            self._lost_copies()
+        if play.mirrored is not None and outputs is not None:
+            CopiesCheck(play, self.report, outputs.free_out, self.depth, self.frames).run()
         if len(outcome.meta):
             self._timestamps()
 
@@ -106,28 +104,28 @@ class TimingCheck:
 
     # -- leaving -----------------------------------------------------------------------------------------------------
 
-    def _outputs(self) -> _Outputs:
-        """At each output the frames follow each other in the order in which they came out."""
+    def _shared_outputs(self) -> _Outputs | None:
+        """At each output the frames follow each other in the order in which they came out. None: nobody can know when
+        the copies did."""
         play, outcome = self.play, self.play.outcome
-        found = _Outputs(np.zeros(len(outcome), np.int64), np.zeros(len(outcome), np.bool_))
-        beats_out = outcome.frames.beats
+        source, free = outcome.source, np.zeros(len(outcome.frames), np.int64)
+        other = play.copy | (source < 0)
+        begun, ended = outcome.first_out[source], outcome.last_out[source]
+        if other.any():
+            if not len(outcome.begun):
+                self.report.add(-1, "cycles of the copies out", "one each", "none")
+                return None
+            begun, ended = np.where(other, outcome.begun, begun), np.where(other, outcome.ended, ended)
         for side in Edge:
             here = np.flatnonzero(outcome.frames.edge == side)
-            source = outcome.source[here]
-            other = play.copy[here] | (source < 0)
-            own = np.flatnonzero(~other)
-            if not len(own):
-                continue
-            copies = np.cumsum(np.where(other, beats_out[here], 0))[own]
-            ends = np.maximum.accumulate(outcome.last_out[source[own]])
-            free = np.concatenate([[0], ends[:-1] + 1])
-            between = np.diff(copies, prepend=0)
-            index = source[own]
-            found.free[index], found.unknown[index] = free + between, between > 0
-            begins = outcome.first_out[index]
-            overlap = (begins >= 0) & (begins < free)
-            self.report.each("first_out (the frame before is still leaving)", overlap, free, begins, index=index)
-        return found
+            free[here[1:]] = np.maximum.accumulate(ended[here])[:-1] + 1
+        overlap = (begun >= 0) & (begun < free)
+        what = "first_out (the frame before is still leaving)"
+        self.report.each(what, overlap, free, begun, index=source)
+        own = np.flatnonzero(~other)
+        by_frame = np.zeros(len(outcome), np.int64)
+        by_frame[source[own]] = free[own]
+        return _Outputs(by_frame, free)
 
     def _leaving(self, lane: Lane, edge: Edge, outputs: _Outputs | None) -> None:
         sent = lane.delivered
@@ -136,7 +134,7 @@ class TimingCheck:
             least, most = lane.expected_first_out()
         else:
             least, most = lane.expected_first_out(outputs.free[lane.index])
-            most = self._latest_shared(lane, edge, outputs, most)
+            most = self._latest_shared(lane, edge, most)
         early, late = sent & (lane.first_out < least), sent & (lane.first_out > most)
         if late.any() and (edge == Edge.HOST or lane.into.stalled is not None):
             met = np.zeros(len(sent), np.bool_) if lane.into.stalled is None else lane.into.stalled
@@ -157,7 +155,7 @@ class TimingCheck:
             what = "first_out (the frame before is still leaving)"
             self.report.each(what, overlap, earliest, lane.first_out, index=lane.index)
 
-    def _latest_shared(self, lane: Lane, edge: Edge, outputs: _Outputs, most: Int64) -> Int64:
+    def _latest_shared(self, lane: Lane, edge: Edge, most: Int64) -> Int64:
         """The latest cycle where others share the outputs."""
         lanes = self.play.lanes
         received = lanes[Edge.WIRE]
@@ -182,7 +180,7 @@ class TimingCheck:
         if self.play.turned:
             passes = turned if edge == Edge.WIRE else np.ones(len(turned), np.bool_)
             most = np.where(passes, np.maximum(most, self._behind_the_other_output(lane) + behind), most)
-        return np.where(outputs.unknown[lane.index], _NEVER, most)
+        return most
 
     def _behind_the_join(self, lane: Lane) -> Int64:
         """When redirected frames come out that waited for a frame of the other direction that was on its way into the
@@ -245,44 +243,6 @@ class TimingCheck:
             if later.any():
                 other = int(lane.index[i + 1 + int(np.argmax(later))])
                 self._tell(lane, i, "lost at the reset", f"frame {other} behind it lost too", "that one delivered")
-
-    def _lost_copies(self) -> None:
-        """A copy is lost where the mirror's buffer may have had no room, or where a reset met it."""
-        play, outcome = self.play, self.play.outcome
-        came = np.bincount(outcome.source[play.copy], minlength=len(outcome))
-        gone = self._copies_gone()
-        for edge, lane in play.lanes.items():
-            course = play.courses[edge]
-            if course.acl.mirror is None or not len(lane.index):
-                continue
-            mirrored = course.acl.mirror[course.place(lane.index)] >= 0
-            missing = mirrored & (came[lane.index] == 0) & (lane.epoch == len(outcome.resets))
-            missing &= lane.code != Code.NONE
-            if not missing.any():
-                continue
-            out = np.flatnonzero(mirrored & (came[lane.index] > 0))
-            last = np.minimum.accumulate(gone[lane.index[out]][::-1])[::-1]
-            total = np.concatenate([[0], np.cumsum(lane.beats[out])])
-            before = np.searchsorted(out, np.arange(len(mirrored)), "left")
-            at = np.minimum(np.searchsorted(last, lane.copied, "left"), before)
-            full = total[before] - total[at] + lane.beats > MIRROR_BEATS - _MIRROR_SLACK_BEATS
-            full |= before - at + 1 > MIRROR_FRAMES - _MIRROR_SLACK_FRAMES
-            for i in np.flatnonzero(missing & ~full):
-                held = int((total[before] - total[at])[i])
-                text = f"room for {lane.beats[i]} beats beside at most {held} of {MIRROR_BEATS}"
-                self._tell(lane, i, "copy", text, "none came out")
-
-    def _copies_gone(self) -> Int64:
-        """int64[n]: a cycle in which a frame's copy had come out: the first of the next frame that isn't one."""
-        play, outcome = self.play, self.play.outcome
-        gone = np.full(len(outcome), outcome.cycles, np.int64)
-        here = np.flatnonzero(outcome.frames.edge == Edge.HOST)
-        source, copy = outcome.source[here], play.copy[here]
-        known = ~copy & (source >= 0)
-        begins = np.where(known, outcome.first_out[source], outcome.cycles)
-        later = np.minimum.accumulate(begins[::-1])[::-1]
-        gone[source[copy]] = later[copy]
-        return gone
 
     # -- time --------------------------------------------------------------------------------------------------------
 

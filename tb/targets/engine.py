@@ -165,6 +165,8 @@ def make_outcome(batch: Batch, played: Played, start_ns: int) -> Outcome:
         cycles=played.cycles,
         begin_ns=start_ns,
         now=played.now,
+        begun=np.array([frame.first_out for frame in out], np.int64),
+        ended=np.array([frame.last_out for frame in out], np.int64),
         resets=np.array(played.resets, np.int64),
         user=np.array([frame.user for frame in out], np.uint16),
         meta=words_of([frame.meta if frame.edge == Edge.HOST else 0 for frame in out]),

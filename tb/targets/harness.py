@@ -31,8 +31,8 @@ _POLL = 8
 
 @dataclass
 class _Columns:
-    """The arrays of an Outcome while they are filled, and the frames out so far: those that one edge gave, their index
-    in the play, and what the harness noted of them."""
+    """The arrays of an Outcome while they are filled, and the frames out so far: those that one edge gave (their time
+    in cycles), their index in the play, their last beats' cycles, and what the harness noted of them."""
 
     code: Int64
     queue: Int64
@@ -40,7 +40,7 @@ class _Columns:
     last_in: Int64
     first_out: Int64
     last_out: Int64
-    out: list[tuple[Batch, Int64, SinkResult]]
+    out: list[tuple[Batch, Int64, Int64, SinkResult]]
 
     @classmethod
     def of(cls, n: int) -> _Columns:
@@ -294,7 +294,7 @@ class HarnessEngine(ABC):
                 queue=field_of(sink.meta, "queue").astype(np.uint8) if edge == Edge.HOST else 0,
                 bad=np.where(user & 1, user, 0),
             )
-            columns.out.append((came, origin, sink))
+            columns.out.append((came, origin, sink.last + base, sink))
         for lane in lanes.values():
             # Reported delivered and still behind the exit when a reset came.
             lost = lane.ended[(lane.code == Code.DELIVERED) & (columns.first_out[lane.ended] < 0)]
@@ -316,11 +316,12 @@ class HarnessEngine(ABC):
     def _outcome(columns: _Columns, cycles: int, begin: int, now: int, resets: list[int]) -> Outcome:
         # In order per edge: the parts of one edge one after the other.
         parts = sorted(columns.out, key=lambda part: int(part[0].edge[0]) if len(part[0]) else 0)
-        frames = Batch.concat([part for part, _, _ in parts])
+        frames = Batch.concat([part for part, *_ in parts])
+        begun = frames.time_ns
         object.__setattr__(frames, "time_ns", ((frames.time_ns + begin) * CLOCK_NS).astype(np.int64))
         return Outcome(
             frames=frames,
-            source=np.concatenate([origin for _, origin, _ in parts]),
+            source=np.concatenate([origin for _, origin, _, _ in parts]),
             code=columns.code.astype(np.uint8),
             queue=columns.queue.astype(np.uint8),
             latency_cycles=np.where(columns.first_out >= 0, columns.first_out - columns.first_in, -1),
@@ -332,8 +333,10 @@ class HarnessEngine(ABC):
             begin_ns=int(begin * CLOCK_NS),
             now=now,
             resets=np.array(resets, np.int64),
-            user=np.concatenate([sink.user for _, _, sink in parts]).astype(np.uint16),
-            meta=np.concatenate([sink.meta * np.uint32(_to_host(part)) for part, _, sink in parts]),
+            user=np.concatenate([sink.user for *_, sink in parts]).astype(np.uint16),
+            meta=np.concatenate([sink.meta * np.uint32(_to_host(part)) for part, _, _, sink in parts]),
+            begun=begun,
+            ended=np.concatenate([ended for _, _, ended, _ in parts]),
         )
 
 

@@ -13,6 +13,8 @@ from models.nic import Mismatch, NicPortModel
 
 __all__ = ["compare", "join_at_reset"]
 
+_OUT = ("begun", "ended")
+
 
 def compare(
     config: NicConfig, batch: Batch, outcome: Outcome, before: Mapping[str, int] | None = None, *, port: int = 0
@@ -45,6 +47,7 @@ def join_at_reset(batch: Batch, cut: int, beats: int, first: Outcome, second: Ou
     code, queue = np.full(n, Code.RESET, np.uint8), np.zeros(n, np.uint8)
     for index, part in ((before, first), (after, second)):
         code[index], queue[index] = part.code, part.queue
+    moved_out = {name: np.concatenate([getattr(first, name), getattr(second, name) + shift]) for name in _OUT}
     return Outcome(
         frames=Batch.concat([first.frames, second.frames]),
         source=np.concatenate([first.source, np.where(second.source < 0, -1, second.source + cut + 1)]),
@@ -57,4 +60,5 @@ def join_at_reset(batch: Batch, cut: int, beats: int, first: Outcome, second: Ou
         user=np.concatenate([first.user, second.user]),
         meta=np.concatenate([first.meta, second.meta]),
         **columns,
+        **moved_out,
     )

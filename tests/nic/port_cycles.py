@@ -627,6 +627,8 @@ def outcome_of(
         user=np.array([frame.user for frame in came], np.uint16),
         meta=words_of(meta) if meta else np.zeros((0, META_WORDS), np.uint32),
         now=FIRST_NOW << 32,
+        begun=np.array([frame.first_out for frame in came], np.int64),
+        ended=np.array([frame.last_out for frame in came], np.int64),
     )
     outcome.counters.update(count(batch, outcome, frames, out))
     return outcome

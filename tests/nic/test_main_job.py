@@ -61,7 +61,7 @@ def _flipped_byte(batch: Batch, outcome: Outcome) -> Outcome:
 
 def _picked(outcome: Outcome, order: list[int]) -> Outcome:
     """These frames out, in this order."""
-    parts = {name: getattr(outcome, name)[order] for name in ("source", "user", "meta")}
+    parts = {name: getattr(outcome, name)[order] for name in ("source", "user", "meta", "begun", "ended")}
     return replace(outcome, frames=outcome.frames.select(order), **parts)
 
 

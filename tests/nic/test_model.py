@@ -209,7 +209,7 @@ def put_out(outcome: Outcome, name: str, index: int, value: int) -> Outcome:
 
 def picked(outcome: Outcome, order: list[int]) -> Outcome:
     """These frames out, in this order."""
-    parts = {name: getattr(outcome, name)[order] for name in ("source", "user", "meta")}
+    parts = {name: getattr(outcome, name)[order] for name in ("source", "user", "meta", "begun", "ended")}
     return replace(outcome, frames=outcome.frames.select(order), **parts)
 
 

@@ -126,8 +126,8 @@ def test_a_right_port_with_rules_is_found_right_when_its_buffers_overflow(
     seed: int, monkeypatch: pytest.MonkeyPatch, name: str, kind: str, depth: int, slots: int, mirror: tuple[int, int]
 ) -> None:
     rng = random.Random(f"{seed} {name} {kind} {depth}")
-    monkeypatch.setattr("models.nic_timing.MIRROR_BEATS", mirror[0])
-    monkeypatch.setattr("models.nic_timing.MIRROR_FRAMES", mirror[1])
+    monkeypatch.setattr("models.nic_copies.MIRROR_BEATS", mirror[0])
+    monkeypatch.setattr("models.nic_copies.MIRROR_FRAMES", mirror[1])
     batch, config = traffic(rng, 250), configured(SETS[name], SETS[name])
     pauses = {Edge.HOST: receiver(kind, rng), Edge.WIRE: receiver("random", rng)}
     outcome = run(batch, rng, pauses, gap=0.1, config=config, depth=depth, slots=slots, mirror=mirror)
@@ -223,7 +223,7 @@ def put(outcome: Outcome, name: str, i: int, value: int) -> Outcome:
 
 
 def picked(outcome: Outcome, order: list[int]) -> Outcome:
-    parts = {name: getattr(outcome, name)[order] for name in ("source", "user", "meta")}
+    parts = {name: getattr(outcome, name)[order] for name in ("source", "user", "meta", "begun", "ended")}
     return replace(outcome, frames=outcome.frames.select(order), **parts)
 
 
@@ -419,8 +419,96 @@ def test_a_copy_lost_in_a_mirror_that_had_room_is_found_out(seed: int, monkeypat
     outcome = run(batch, rng, receiver("stalled", rng), config=config, mirror=(64, 64))
     assert outcome.counters["acl_rx.mirror_dropped"] > 10
     assert {mismatch.what for mismatch in NicPortModel(config).check(batch, outcome)} == {"copy"}
-    monkeypatch.setattr("models.nic_timing.MIRROR_BEATS", 64)
+    monkeypatch.setattr("models.nic_copies.MIRROR_BEATS", 64)
     assert not NicPortModel(config).check(batch, outcome)
+
+
+def mirror_of_all(edge: Edge, **actions: Any) -> NicConfig:
+    rules = RuleSet((Rule(actions=Actions(mirror=3, **actions)),))
+    return configured(rules) if edge == Edge.WIRE else configured(None, rules)
+
+
+def copies_out(outcome: Outcome) -> Any:
+    return np.flatnonzero(field_of(outcome.meta, "acl_copy") != 0)
+
+
+@pytest.mark.parametrize("edge", list(Edge), ids=["rx denied", "tx"])
+@pytest.mark.parametrize("size", [60, 400], ids=["frames", "beats"])
+def test_copies_lost_where_nothing_else_comes_to_the_host_are_found_out(edge: Edge, size: int) -> None:
+    config = mirror_of_all(edge, permit=edge == Edge.HOST)
+    batch = Batch.of([bytes(size)] * 400, edge=edge)
+    outcome = NicPortModel(config).play(batch)
+    assert not NicPortModel(config).check(batch, outcome)
+    kept = (
+        np.flatnonzero(outcome.source < 70)
+        if edge == Edge.WIRE
+        else np.flatnonzero((outcome.source < 70) | (outcome.frames.edge == Edge.WIRE))
+    )
+    lost = len(outcome.source) - len(kept)
+    assert lost == 330
+    name = "acl_rx" if edge == Edge.WIRE else "acl_tx"
+    wrong = counted(picked(outcome, kept.tolist()), f"{name}.mirror_dropped", lost)
+    wrong = counted(counted(wrong, "rx_frames_out", -lost), "rx_bytes_out", -size * lost)
+    found = NicPortModel(config).check(batch, wrong)
+    assert [(mismatch.frame, mismatch.what) for mismatch in found] == [(i, "copy") for i in range(70, 400)]
+
+
+def delayed(outcome: Outcome, frames: Any, copies: Any, cycles: int) -> Outcome:
+    """Each frame out later than the one before it by so much more: frames themselves, copies, or both."""
+    late = cycles * outcome.source
+    copy = field_of(outcome.meta, "acl_copy") != 0
+    out = np.where(copy, copies, frames) * late
+    own = frames * cycles * np.arange(len(outcome))
+    return replace(
+        outcome,
+        first_out=outcome.first_out + own,
+        last_out=outcome.last_out + own,
+        latency_cycles=outcome.latency_cycles + own,
+        begun=outcome.begun + out,
+        ended=outcome.ended + out,
+        cycles=outcome.cycles + cycles * len(outcome),
+    )
+
+
+@pytest.mark.parametrize("edge", list(Edge), ids=["rx", "tx"])
+def test_frames_and_copies_that_come_late_behind_copies_are_found_out(edge: Edge) -> None:
+    config, batch = mirror_of_all(edge), Batch.of([bytes(60)] * 20, edge=edge)
+    outcome = NicPortModel(config).play(batch)
+    for frames, copies, what in ((1, 0, "first_out"), (0, 1, "first beat out of the copy")):
+        found = NicPortModel(config).check_timing(batch, delayed(outcome, frames, copies, 1))
+        late = [mismatch for mismatch in found if mismatch.got == mismatch.expected + mismatch.frame]
+        assert {mismatch.what for mismatch in late} == {what}
+        assert {mismatch.frame for mismatch in late} >= set(range(1, 4)), told(found)
+        found = NicPortModel(config).check_timing(batch, delayed(outcome, frames, copies, 1000))
+        assert len([mismatch for mismatch in found if mismatch.what == what]) == 19
+
+
+@pytest.mark.parametrize("kind", ["none", "random", "bursty", "stalled"])
+@pytest.mark.parametrize("by", [-1, 1], ids=["early", "late"])
+def test_a_copy_a_cycle_off_is_found_out_under_any_back_pressure(seed: int, kind: str, by: int) -> None:
+    rng = random.Random(f"{seed} {kind}")
+    batch, config = traffic(rng, 60, edges=(Edge.WIRE,)), configured(MIRRORED)
+    outcome = run(batch, rng, receiver(kind, rng), config=config)
+    assert not NicPortModel(config).check(batch, outcome)
+    for j in copies_out(outcome)[1:-1]:
+        wrong = put(outcome, "begun", int(j), int(outcome.begun[j]) + by)
+        source = int(outcome.source[j])
+        assert source in {mismatch.frame for mismatch in NicPortModel(config).check_timing(batch, wrong)}
+
+
+def test_a_copy_that_is_out_before_its_beats_can_be_is_found_out(seed: int) -> None:
+    batch, config = one_of_each()
+    outcome = run(batch, random.Random(seed), receiver("none", random.Random(seed)), config=config)
+    j = copy_of(outcome, 1)
+    wrong = put(outcome, "ended", j, int(outcome.begun[j]) + int(outcome.frames.beats[j]) - 2)
+    assert "last beat out of the copy, at the earliest" in {m.what for m in NicPortModel(config).check(batch, wrong)}
+
+
+def test_a_device_that_tells_no_cycles_of_its_copies_is_not_let_pass(seed: int) -> None:
+    batch, config = one_of_each()
+    outcome = NicPortModel(config).play(batch)
+    silent = replace(outcome, begun=outcome.begun[:0], ended=outcome.ended[:0])
+    assert [m.what for m in NicPortModel(config).check(batch, silent)] == ["cycles of the copies out"]
 
 
 # -- meters from play to play ------------------------------------------------------------------------------------------
