@@ -35,7 +35,7 @@ _ALL = (1 << 64) - 1
 _CHUNK = 1 << 16
 """Frames whose candidates are looked at together, so that they stay in the cache."""
 _PREFIX_MASKS = frozenset(_ALL ^ (1 << n) - 1 for n in range(65))
-_KNOWN = frozenset(entry.name for entry in FIELDS) | {"decrypted", "sa"}
+_KNOWN = frozenset(entry.name for entry in FIELDS)
 _WIDE = frozenset(entry.name for entry in FIELDS if entry.width > 64)
 
 

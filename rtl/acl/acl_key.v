@@ -36,6 +36,8 @@ module acl_key #(
     input  wire [7:0]       bth_opcode,
     input  wire [23:0]      dest_qp,
     input  wire [7:0]       port,
+    input  wire             decrypted,
+    input  wire [11:0]      sa,
 
     output wire [KEY_W-1:0] key,
     output wire [15:0]      src_port,
@@ -81,12 +83,11 @@ assign dst_port = dst_port_reg;
 
 wire unused_bits = &{1'b0, tci[12], ip_src, ip_dst};
 
-// From the highest bit down: spare, sa and decrypted (until ipsec finds them), inner, l3, BTH, port, l4, fragment, and so
-// on as the page has it.
+// From the highest bit down: spare, sa, decrypted, inner, l3, BTH, port, l4, fragment, and so on as the page has it.
 always @(posedge clk) begin
     if (take) begin
         common_reg <= {
-            3'd0, 12'd0, 1'b0, INNER_BIT,
+            3'd0, sa, decrypted, INNER_BIT,
             l3_kind[1], l3_kind != 2'd0,
             roce, roce ? dest_qp : 24'd0, roce ? bth_opcode : 8'd0,
             port, l4_of(l4_kind), fragment,

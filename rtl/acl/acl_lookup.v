@@ -118,7 +118,7 @@ acl_key #(.IPV6(IPV6), .INNER(0)) outer_inst (
     .l4_kind(meta[`MF_L4_KIND]), .l4_src_port(meta[`MF_SRC_PORT]), .l4_dst_port(meta[`MF_DST_PORT]),
     .tcp_flags(meta[`MF_TCP_FLAGS]), .icmp_type(meta[`MF_ICMP_TYPE]), .icmp_code(meta[`MF_ICMP_CODE]),
     .roce(meta[`MF_ROCE]), .bth_opcode(meta[`MF_BTH_OPCODE]), .dest_qp(meta[`MF_BTH_DEST_QP]),
-    .port(meta[`MF_PORT]),
+    .port(meta[`MF_PORT]), .decrypted(meta[`MF_DECRYPTED]), .sa(meta[`MF_SA]),
     .key(outer_key), .src_port(outer_src_port), .dst_port(outer_dst_port)
 );
 
@@ -152,6 +152,7 @@ generate
             .l4_dst_port(meta[`MF_INNER_DST_PORT]), .tcp_flags(meta[`MF_TCP_FLAGS]),
             .icmp_type(meta[`MF_ICMP_TYPE]), .icmp_code(meta[`MF_ICMP_CODE]),
             .roce(1'b0), .bth_opcode(8'd0), .dest_qp(24'd0), .port(meta[`MF_PORT]),
+            .decrypted(meta[`MF_DECRYPTED]), .sa(meta[`MF_SA]),
             .key(inner_key), .src_port(inner_src_port), .dst_port(inner_dst_port)
         );
     end else begin : g_outer

@@ -346,29 +346,37 @@
 `define MF_INNER_UDP_LENGTH 1420:1405
 `define MF_INNER_UDP_LENGTH_LSB 1405
 `define MF_INNER_UDP_LENGTH_W 16
+// ipsec decrypted the frame (0 until it is built); writer: ipsec
+`define MF_DECRYPTED 1421:1421
+`define MF_DECRYPTED_LSB 1421
+`define MF_DECRYPTED_W 1
+// with this security association; writer: ipsec
+`define MF_SA 1433:1422
+`define MF_SA_LSB 1422
+`define MF_SA_W 12
 // number of the ACL rule that matched, 65535: none; writer: acl
-`define MF_ACL_RULE 1436:1421
-`define MF_ACL_RULE_LSB 1421
+`define MF_ACL_RULE 1449:1434
+`define MF_ACL_RULE_LSB 1434
 `define MF_ACL_RULE_W 16
 // a mirror's copy: it reports no disposition; writer: acl
-`define MF_ACL_COPY 1437:1437
-`define MF_ACL_COPY_LSB 1437
+`define MF_ACL_COPY 1450:1450
+`define MF_ACL_COPY_LSB 1450
 `define MF_ACL_COPY_W 1
 // leaves by the other direction; writer: acl
-`define MF_ACL_REDIRECT 1438:1438
-`define MF_ACL_REDIRECT_LSB 1438
+`define MF_ACL_REDIRECT 1451:1451
+`define MF_ACL_REDIRECT_LSB 1451
 `define MF_ACL_REDIRECT_W 1
 // scheduling class; writer: acl
-`define MF_ACL_PRIORITY 1441:1439
-`define MF_ACL_PRIORITY_LSB 1439
+`define MF_ACL_PRIORITY 1454:1452
+`define MF_ACL_PRIORITY_LSB 1452
 `define MF_ACL_PRIORITY_W 3
 // to be protected with acl_sa; writer: acl
-`define MF_ACL_PROTECT 1442:1442
-`define MF_ACL_PROTECT_LSB 1442
+`define MF_ACL_PROTECT 1455:1455
+`define MF_ACL_PROTECT_LSB 1455
 `define MF_ACL_PROTECT_W 1
 // security association; writer: acl
-`define MF_ACL_SA 1454:1443
-`define MF_ACL_SA_LSB 1443
+`define MF_ACL_SA 1467:1456
+`define MF_ACL_SA_LSB 1456
 `define MF_ACL_SA_W 12
 `define CODE_NONE 8'd0
 `define CODE_DELIVERED 8'd1

@@ -15,9 +15,8 @@ __all__: list[str] = []
 
 COUNT = int(os.environ["NICLOOP_SETS"])
 """Sets of rules."""
-_ASKED = [name for name in CONDITIONS if name not in ("decrypted", "sa")]
 
-_near = cover.cross("acl.near", _ASKED, ["hit", "miss"])
+_near = cover.cross("acl.near", CONDITIONS, ["hit", "miss"])
 _found = cover.cross("acl.found", ["first", "middle", "last", "none"], list(KINDS))
 
 

@@ -64,7 +64,7 @@ def _names(rng: Random, kind: str) -> list[str]:
             "icmp": rng.sample(("icmp_type", "icmp_code"), rng.randint(1, 2)),
             "bth": rng.sample(_OF_BTH, rng.randint(1, 2)),
         }[l4]
-    names += rng.sample(("decrypted", "sa"), int(rng.random() < 0.1))
+    names += rng.sample(("decrypted", "sa"), int(rng.random() < 0.2))
     return names
 
 
@@ -81,10 +81,7 @@ def random_rule(rng: Random, kind: str, ipv6: bool = True, **given: Any) -> Rule
             conditions[name] = _range(rng)
         elif name in ("src", "dst", "protocol", "tcp_flags", "icmp_type", "icmp_code", "bth_opcode"):
             conditions[name] = _masked(rng, bits)
-        elif name in ("decrypted", "sa"):
-            # Nothing is decrypted yet.
-            conditions[name] = False if name == "decrypted" else 0
-        elif name == "fragment":
+        elif name in ("fragment", "decrypted"):
             conditions[name] = rng.random() < 0.5
         else:
             conditions[name] = rng.getrandbits(bits) if rng.random() < 0.8 else 0
@@ -131,7 +128,7 @@ def random_fields(rng: Random, ipv6: bool = True) -> dict[str, int]:
             fields[prefix + name] = rng.getrandbits(bits)
     fields |= {"tcp_flags": rng.getrandbits(12), "icmp_type": rng.getrandbits(8), "icmp_code": rng.getrandbits(8)}
     fields |= {"roce": rng.getrandbits(1), "bth_opcode": rng.getrandbits(8), "bth_dest_qp": rng.getrandbits(24)}
-    return fields
+    return fields | {"decrypted": rng.getrandbits(1), "sa": rng.getrandbits(12)}
 
 
 def fitting(rng: Random, rule: Rule, ipv6: bool = True) -> dict[str, int]:
@@ -164,7 +161,7 @@ def fitting(rng: Random, rule: Rule, ipv6: bool = True) -> dict[str, int]:
             fields[_field(rule, name)] &= 0xFFFFFFFF
     for name in CONDITIONS:
         condition = getattr(rule, name)
-        if condition is not None and name not in ("ip", "inner", "decrypted", "sa"):
+        if condition is not None and name not in ("ip", "inner"):
             _put(rule, fields, name, _inside(rng, condition, fields, rule, name))
     return fields
 
@@ -222,7 +219,7 @@ def neighbours(rng: Random, rule: Rule, fields: dict[str, int]) -> Iterator[Neig
         yield without("ip", "l3_kind", 0)
     for name in CONDITIONS:
         condition = getattr(rule, name)
-        if condition is None or name in ("ip", "inner", "decrypted", "sa"):
+        if condition is None or name in ("ip", "inner"):
             continue
         bits = 32 if name in ("src", "dst") and rule.ip == 4 else WIDTHS.get(name, 1)
         ones = (1 << bits) - 1
