@@ -377,9 +377,12 @@ class _Lane:
         numbers = np.full(len(self.frames), -1, np.int64)
         numbers[np.searchsorted(self.frames, self.ended)] = self.number
         entered = np.flatnonzero((self.entry[: len(numbers)] >= 0) & (numbers >= 0))
-        keys = numbers[entered] << 40 | self.entry[entered]
+        # Frames enter in order: which of them came before a cycle says the same as the cycle, which has no bound.
+        before = np.searchsorted(self.entry[entered], cycle, "right")
+        step = len(entered) + 1
+        keys = numbers[entered] * step + np.arange(1, step)
         order = np.argsort(keys, kind="stable")
-        at = np.searchsorted(keys[order], seq << 40 | cycle, "right") - 1
+        at = np.searchsorted(keys[order], seq * step + before, "right") - 1
         found = entered[order[np.maximum(at, 0)]]
         same = (at >= 0) & (numbers[found] == seq)
         return np.where(same, self.frames[found], -1)

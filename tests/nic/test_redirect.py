@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import pickle
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -161,6 +162,16 @@ def test_full_buffers_of_frames_of_one_beat_lose_no_end(verilator: str, seed: in
 
     asyncio.run(target.start())
     books(target, 2048, work)
+
+
+def test_copies_and_redirected_frames_keep_their_source_behind_a_pause_of_hours(small: NativeTarget, seed: int) -> None:
+    """Idle time is skipped, so cycles grow beyond 2**40."""
+
+    async def work(rig: Rig) -> None:
+        batch, acts = traffic(Random(seed), 60)
+        await rig.play(replace(batch, time_ns=np.where(np.arange(60) < 20, 0, 2 * 3600 * 10**9)), acts)
+
+    assert books(small, TX_BEATS, work).copies
 
 
 def test_numbers_that_come_round_again_name_the_newest_frame(small: NativeTarget) -> None:
