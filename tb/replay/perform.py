@@ -44,7 +44,7 @@ class Task:
     of a range and a filter, "": all. records, out: paths, "-": standard output, "": none. waves: file of the
     waveform of the first window, or of all frames of a range that ends, on a target that writes it itself. failures:
     folder where a failure is packed, "": nowhere; origin: the fields of its `Origin`. rules, rule_lines: the name
-    of the file that the rules in ``config`` came from, and on which of its lines each begins; "": from ``config``.
+    of the file that the rules of the slots rule_slots in ``config`` came from, and on which of its lines each begins.
     """
 
     captures: list[list[str]]
@@ -63,6 +63,7 @@ class Task:
     origin: dict[str, Any] = field(default_factory=dict)
     rules: str = ""
     rule_lines: list[int] = field(default_factory=list)
+    rule_slots: list[str] = field(default_factory=list)
 
     def windows(self) -> Windows:
         """Its frames. SelectError: a range or filter that can't be understood."""
@@ -180,7 +181,7 @@ async def perform(
     windows, statistics = task.windows(), Statistics(clock_ns)
     progress = Progress(target, windows, tell)
     times = PlayTimes(target.now)
-    rules = RuleFigures(config, task.port or 0, task.rules, task.rule_lines)
+    rules = RuleFigures(config, task.port or 0, task.rules, task.rule_lines, task.rule_slots)
     listeners: list[Listener] = [statistics, progress, times, rules]
     slots = SlotFigures(target) if isinstance(target, Tapped) else None
     if slots is not None:

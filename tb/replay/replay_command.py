@@ -98,7 +98,8 @@ def replay(
             raise UsageError("--filter: is empty: leave it out to play all frames")
         if simulator == "icarus" and target != "cocotb":
             raise UsageError(f"--sim: icarus plays only with --target cocotb, and --target is {target}")
-        nic, rules = programmed(config, acl, directions_of(direction, captures), port)
+        ways = directions_of(direction, captures)
+        nic, rules = programmed(config, acl, ways, port)
         check_captures(captures)
         check_outputs(outputs, [*captures, *(name for name in (baseline, acl) if name)])
         _check_wanted(outputs, baseline, as_json)
@@ -107,7 +108,8 @@ def replay(
         raise typer.Exit(2) from error
     ends = Wanted(report, baseline, as_json, to_stderr="-" in outputs.values())
     if rules is not None:
-        task = replace(task, rules=rules.name, rule_lines=list(rules.lines))
+        slots = [f"acl_{way}" for way in ways]
+        task = replace(task, rules=rules.name, rule_lines=list(rules.lines), rule_slots=slots)
     raise typer.Exit(_play(replace(task, config=nic.to_toml()), how, ends, sizes(captures)))
 
 

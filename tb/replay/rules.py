@@ -132,12 +132,19 @@ def action_text(actions: Actions) -> str:
 class RuleFigures:
     """A listener that keeps what the rules of a NIC's port have counted until now, as the device says.
 
-    file, lines: of `RuleFile`, where the rules come from one.
+    file, lines: of `RuleFile`, where the rules of these slots come from one.
     """
 
-    def __init__(self, config: NicConfig, port: int = 0, file: str = "", lines: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        config: NicConfig,
+        port: int = 0,
+        file: str = "",
+        lines: Sequence[int] = (),
+        slots: Sequence[str] = (),
+    ) -> None:
         self._sets = dict(rule_sets(config, port)) if port < PORTS else {}
-        self._file, self._lines = file, lines
+        self._file, self._lines, self._slots = file, lines, slots
         self._counters: Mapping[str, int] = {}
 
     def take(self, judged: Judged) -> None:
@@ -153,6 +160,8 @@ class RuleFigures:
 
     def _slot(self, slot: str, rule_set: RuleSet) -> dict[str, Any]:
         counted = self._counters
+        # Rules of a slot that isn't among these came with the configuration.
+        file, lines = (self._file, self._lines) if slot in self._slots else ("", ())
         rows = []
         for number, rule in enumerate(rule_set.rules):
             of = f"{slot}.rule[{number}]"
@@ -160,7 +169,7 @@ class RuleFigures:
                 {
                     "rule": number,
                     "name": rule.name or None,
-                    "line": self._lines[number] if self._lines else None,
+                    "line": lines[number] if lines else None,
                     "action": action_text(rule.actions),
                     "frames": counted.get(f"{of}.frames", 0),
                     "bytes": counted.get(f"{of}.bytes", 0),
@@ -170,7 +179,7 @@ class RuleFigures:
         return {
             "slot": slot,
             "direction": slot.removeprefix("acl_"),
-            "file": self._file or None,
+            "file": file or None,
             "rules": len(rows),
             "meters": len(rule_set.meters),
             "hits": sorted(hit, key=lambda row: (-row["frames"], row["rule"])),

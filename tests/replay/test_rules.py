@@ -122,12 +122,20 @@ def test_an_action_is_told_in_words() -> None:
 def slot_of(rule_set: RuleSet, counters: dict[str, int], **file: Any) -> dict[str, Any]:
     """The figures of acl_rx after a window that ended with these counters."""
     config = NicConfig().with_port(0, acl_rx=rule_set)
-    kept = RuleFigures(config, **file)
+    kept = RuleFigures(config, **file, slots=["acl_rx"])
     window = judge([udp_frame(60)])
     kept.take(replace(window, outcome=replace(window.outcome, counters=counters)))
     kept.take(replace(window, outcome=replace(window.outcome, counters={})))  # of a play that had no end
     (slot,) = kept.figures()["acl"]
     return slot
+
+
+def test_rules_of_the_configuration_have_neither_file_nor_line() -> None:
+    sets = {"acl_rx": RuleSet((Rule(),)), "acl_tx": RuleSet((Rule(), Rule(name="b")))}
+    kept = RuleFigures(NicConfig().with_port(0, **sets), file="set", lines=[7], slots=["acl_rx"])
+    kept.take(judge([udp_frame(60)]))
+    rx, tx = kept.figures()["acl"]
+    assert (rx["slot"], rx["file"], tx["slot"], tx["file"], tx["rules"]) == ("acl_rx", "set", "acl_tx", None, 2)
 
 
 def many_rules(count: int) -> dict[str, Any]:
