@@ -19,16 +19,17 @@ from models.frames import Edge, Int64
 from models.meta import Code, field_of
 from models.nic_copies import CopiesCheck
 from models.nic_lane import Lane
-from models.nic_pipeline import TX
+from models.nic_pipeline import INGRESS_CYCLES, TX
 from models.nic_played import Played, entries
 from models.nic_report import Report
 from models.nic_stages import pick
 
 __all__ = ["TimingCheck"]
 
-_STALL_SLACK = 160
-"""Cycles by which a frame may be late after something was full: what stands in the slots before it. The parser and the
-ACL take 12 and 24 of a frame that they needn't wait for, and ingress 4 for each of some frames in the registers."""
+_STALL_SLACK = 3 * INGRESS_CYCLES + 12 + 24 + 4
+"""Cycles that a frame may still need when what held it up has gone, wherever it stood: three frames of a beat in front
+of it (two in the register before ingress, one in ingress), what the parser and the ACL take at most of a frame that
+they needn't wait for, and the registers between."""
 _NEVER = 1 << 62
 
 
@@ -140,7 +141,7 @@ class TimingCheck:
             met = np.zeros(len(sent), np.bool_) if lane.into.stalled is None else lane.into.stalled
             if edge == Edge.HOST:
                 met = met | lane.may_be_full(self.depth[edge], self.frames)
-            most = most + np.where(lane.until_calm(met), _STALL_SLACK, 0)
+            most = most + np.where(lane.until_calm(met), self._held_up(lane, edge), 0)
             late = sent & (lane.first_out > most)
         self.report.each(
             "first_out", early | late, np.where(early, least, most), lane.first_out, index=lane.index
@@ -172,15 +173,33 @@ class TimingCheck:
             most = np.where(lane.lost_before()[1] > 0, _NEVER, most)
         if received.turned is not None and received.turned.any() and (edge == Edge.HOST or lane is received):
             since = int(received.first_in[received.turned].min())
-            longest = max(int(other.into.beats.max(initial=0)) for other in lanes.values())
             joined = turned if edge == Edge.WIRE else np.ones(len(turned), np.bool_)
             if edge == Edge.WIRE:
                 most = np.where(turned, np.maximum(most, self._behind_the_join(lane)), most)
-            most = most + np.where(joined & (lane.first_out >= since), _STALL_SLACK + 2 * longest, 0)
+            most = most + np.where(joined & (lane.first_out >= since), self._held_up(lane, edge), 0)
         if self.play.turned:
             passes = turned if edge == Edge.WIRE else np.ones(len(turned), np.bool_)
             most = np.where(passes, np.maximum(most, self._behind_the_other_output(lane) + behind), most)
         return most
+
+    def _held_up(self, lane: Lane, edge: Edge) -> Int64:
+        """Cycles by which a frame may come out later than what was seen at the outputs says, once the room or the join
+        that it waited for is free. Its own beats get into the buffer only then; before them those of the frames in
+        front of it that end there, which no output shows; and with each of these frames, a turn at the join that goes
+        to one of the other direction that ends there too."""
+        lanes, none = self.play.lanes, np.zeros(0, np.bool_)
+        ends_there = {}
+        for side, other in lanes.items():
+            turned = none if other.turned is None else other.turned & (other.code == Code.OVERSIZE)
+            ends_there[side] = ~other.delivered if side == Edge.HOST else turned
+        own, across = ends_there[edge], ends_there[edge.opposite]
+        turn = int(lanes[edge.opposite].into.beats[: len(across)][across].max(initial=0)) if self.play.turned else 0
+        hidden = np.zeros(len(lane.index), np.int64)
+        if len(own):
+            spent = np.where(own, np.maximum(lane.into.beats, INGRESS_CYCLES) + turn, 0)
+            total = np.cumsum(spent)
+            hidden = np.append(0, total - np.maximum.accumulate(np.where(own, 0, total)))[:-1]
+        return lane.into.beats + hidden + turn + _STALL_SLACK
 
     def _behind_the_join(self, lane: Lane) -> Int64:
         """When redirected frames come out that waited for a frame of the other direction that was on its way into the

@@ -511,6 +511,32 @@ def test_a_device_that_tells_no_cycles_of_its_copies_is_not_let_pass(seed: int) 
     assert [m.what for m in NicPortModel(config).check(batch, silent)] == ["cycles of the copies out"]
 
 
+def test_a_redirected_frame_that_is_late_behind_nothing_is_found_out() -> None:
+    config = configured(RuleSet((Rule(actions=Actions(redirect=0)),)))
+    batch = Batch.of([bytes(60)] * 5)
+    outcome = NicPortModel(config).play(batch)
+    assert not NicPortModel(config).check(batch, outcome)
+    late = replace(outcome, cycles=outcome.cycles + 80)
+    for name in ("first_out", "last_out", "latency_cycles"):
+        late = put(late, name, 4, int(getattr(outcome, name)[4]) + 80)
+    found = NicPortModel(config).check_timing(batch, late)
+    assert [(mismatch.frame, mismatch.what) for mismatch in found] == [(4, "first_out")]
+
+
+@pytest.mark.parametrize("kind", ["random", "bursty", "stalled"])
+def test_frames_that_end_in_a_full_transmit_buffer_hold_up_those_behind_them(seed: int, kind: str) -> None:
+    rng = random.Random(f"{seed} {kind}")
+    long = Rule(dst_port=Range(1, 1), actions=Actions(permit=False))
+    denied, passed = (ethernet(ipv4(tcp(dst_port=port) + bytes(size), 6)) for port, size in ((1, 740), (2, 40)))
+    frames = [passed] * 10 + ([denied] * 18 + [passed]) * 4
+    config = configured(RuleSet((Rule(actions=Actions(redirect=0)),)), RuleSet((long,)))
+    batch = Batch.of(frames + [passed] * 4, edge=[Edge.HOST] * len(frames) + [Edge.WIRE] * 4)
+    outcome = run(batch, rng, receiver(kind, rng), config=config, depth=64)
+    model = NicPortModel(config, rx_buffer_beats=64, tx_buffer_beats=64)
+    found = model.check(batch, outcome)
+    assert not found, told(found)
+
+
 # -- meters from play to play ------------------------------------------------------------------------------------------
 
 
