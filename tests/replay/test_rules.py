@@ -222,6 +222,8 @@ def looked_at() -> Judged:
         first_out=np.where(denied, -1, outcome.first_out),
         last_out=np.where(denied, -1, outcome.last_out),
         user=np.zeros(5, np.uint16),
+        begun=np.zeros(0, np.int64),
+        ended=np.zeros(0, np.int64),
         meta=meta,
     )
     ruled = Ruled(*(np.array(column, np.int32) for column in ([3, 0, -1, 5], [-1, -1, -1, 12], [-1, -1, -1, 1])))
