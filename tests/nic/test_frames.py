@@ -192,6 +192,8 @@ def outcome(**changes: Any) -> Outcome:
         ({"last_out": np.zeros(1, np.int64)}, "Outcome.last_out: 2 entries"),
         ({"resets": np.zeros(1, np.uint8)}, "Outcome.resets: dtype int64"),
         ({"user": np.zeros(2, np.uint16)}, "Outcome.user: 1 entries"),
+        ({"begun": np.zeros(1, np.int64)}, "Outcome.ended: 1 entries"),
+        ({"ended": np.zeros(2, np.int64)}, "Outcome.begun: 1 entries"),
         ({"meta": np.zeros((2, META_WORDS), np.uint32)}, r"Outcome.meta: uint32\[1, "),
         ({"meta": np.zeros((1, META_WORDS), np.int64)}, r"Outcome.meta: uint32\[1, "),
     ],

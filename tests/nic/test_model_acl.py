@@ -537,6 +537,14 @@ def test_frames_that_end_in_a_full_transmit_buffer_hold_up_those_behind_them(see
     assert not found, told(found)
 
 
+def test_a_long_frame_that_waited_for_a_slot_comes_in_only_then(seed: int) -> None:
+    rng, config = random.Random(seed), configured(None, PLAIN)
+    batch = Batch.of([bytes(60)] * 20 + [bytes(8000)], edge=Edge.HOST)
+    outcome = run(batch, rng, receiver("stalled", rng), config=config, slots=16)
+    found = NicPortModel(config, buffer_frames=16).check(batch, outcome)
+    assert not found, told(found)
+
+
 # -- meters from play to play ------------------------------------------------------------------------------------------
 
 
