@@ -108,6 +108,8 @@ def replay(
         raise typer.Exit(2) from error
     ends = Wanted(report, baseline, as_json, to_stderr="-" in outputs.values())
     if rules is not None:
+        if rules.deaf:
+            typer.echo(f"nicloop: {rules.deaf}", err=True)
         slots = [f"acl_{way}" for way in ways]
         task = replace(task, rules=rules.name, rule_lines=list(rules.lines), rule_slots=slots)
     raise typer.Exit(_play(replace(task, config=nic.to_toml()), how, ends, sizes(captures)))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from models.acl import ACTION_WIDTHS, Actions, RuleSet
+from models.acl import ACTION_WIDTHS, Actions, RuleSet, name_of
 from models.acl_check import misfits
 from models.acl_file import AclFileError, read_rules
 from models.acl_meter import Colour
@@ -53,6 +53,16 @@ class RuleFile:
             raise UsageError(printable(str(error))) from error
         lines = _lines(Path(path))
         return cls(printable(str(path)), rule_set, lines if len(lines) == len(rule_set.rules) else ())
+
+    @property
+    def deaf(self) -> str:
+        """Which rules a port that reads no tunnels never matches; "": none."""
+        inside = [index for index, rule in enumerate(self.rule_set.rules) if rule.inner]
+        if not inside:
+            return ""
+        many = "1 rule asks" if len(inside) == 1 else f"{len(inside)} rules ask"
+        first = name_of(self.rule_set.rules, inside[0])
+        return f"{self.name}: {many} for headers in a tunnel, which this port doesn't read, so nothing matches: {first}"
 
 
 def _lines(path: Path) -> tuple[int, ...]:

@@ -283,6 +283,15 @@ def test_a_rule_whose_counter_misses_a_frame_is_named_packed_and_seen_again(
     assert nicloop("rerun", packed.path).exit_code == 0
 
 
+def test_rules_that_the_port_can_not_match_are_told(tmp_path: Path) -> None:
+    rules = tmp_path / "a.toml"
+    rules.write_text("[[rule]]\nqueue = 1\n[[rule]]\nname = 'tenant'\ninner = true\naction = 'deny'\n")
+    result = nicloop("replay", CAPTURES / "scapy_arp_l2.pcapng", "--target", "model", "--acl", rules)
+    assert result.exit_code == 0
+    words = "1 rule asks for headers in a tunnel, which this port doesn't read, so nothing matches: rule 1 (tenant)"
+    assert result.stderr == f"nicloop: {rules}: {words}\n"
+
+
 # -- what is wrong with the file ---------------------------------------------------------------------------------------
 
 
