@@ -24,7 +24,8 @@
 //    a cycle of those that it held at one exit or the other. 2 W against N + W/4 + 1: S = 4/7 (N + 1). N: 256 + 256, two
 //    in each of the registers (18), and what is in the parser: below 560. S < 321.
 //  - A FIFO of 64 stands for a source in front of the buffer and before the deep ones in order. It is served first when
-//    it holds 32, unless another one does; only one deep FIFO can be half full, since S < 512.
+//    it holds 32, unless another one does; only one deep FIFO can be half full, since S < 512. Slots behind a buffer that
+//    hold no block report nothing: a block that comes there and ends frames belongs among the deep ones.
 //  - During the 128 cycles of the clearing at most 33 frames have entered, and so ended.
 // Should a larger buffer or a block that ends more frames than came in break that, `lost` says so.
 //
