@@ -225,6 +225,8 @@ def looked_at() -> Judged:
         begun=np.zeros(0, np.int64),
         ended=np.zeros(0, np.int64),
         meta=meta,
+        begun=np.zeros(5, np.int64),
+        ended=np.zeros(5, np.int64),
     )
     ruled = Ruled(*(np.array(column, np.int32) for column in ([3, 0, -1, 5], [-1, -1, -1, 12], [-1, -1, -1, 1])))
     return replace(window, outcome=outcome, mismatches=[], first_out=20, ruled=ruled)

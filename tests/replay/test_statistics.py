@@ -324,9 +324,8 @@ def test_a_drop_that_should_not_be_is_kept_with_its_reason_and_without_a_frame_o
         gone = {name: np.where(np.arange(2) == 1, -1, getattr(outcome, name)) for name in
                 ("latency_cycles", "first_out", "last_out")}  # fmt: skip
         frames = outcome.frames.select(kept)
-        return replace(
-            outcome, frames=frames, source=kept, code=code, user=outcome.user[:1], meta=outcome.meta[:1], **gone
-        )
+        beside = {name: getattr(outcome, name)[:1] for name in ("user", "meta", "begun", "ended")}
+        return replace(outcome, frames=frames, source=kept, code=code, **beside, **gone)
 
     figures = figures_of([judge([udp_frame(64)] * 2, spoil=drop)])
     (kept,) = figures["mismatches"]["kept"]

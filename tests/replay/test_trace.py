@@ -201,7 +201,7 @@ def alone(outcome: Outcome) -> Outcome:
     names = ("code", "queue", "latency_cycles", "first_in", "last_in", "first_out", "last_out")
     out = outcome.source == 0
     own = {"frames": outcome.frames.select(out), "source": outcome.source[out]}
-    beside = {"user": outcome.user[out], "meta": outcome.meta[out]}
+    beside = {name: getattr(outcome, name)[out] for name in ("user", "meta", "begun", "ended")}
     return replace(outcome, **own, **beside, **{name: getattr(outcome, name)[:1] for name in names})
 
 

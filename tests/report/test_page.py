@@ -291,8 +291,8 @@ def test_a_port_that_got_stuck_fails_without_a_mismatch():
 
 def test_a_sum_that_is_not_closed_fails_without_a_mismatch():
     judged = judge([udp_frame(64)])
-    out = {"frames": Batch.empty(), "source": np.zeros(0, np.int64), "user": judged.outcome.user[:0]}
-    lost = replace(judged.outcome, meta=judged.outcome.meta[:0], **out)
+    beside = {name: getattr(judged.outcome, name)[:0] for name in ("user", "meta", "begun", "ended")}
+    lost = replace(judged.outcome, frames=Batch.empty(), source=np.zeros(0, np.int64), **beside)
     page = Page(render_page(figures_of(replace(judged, outcome=lost)), run()))
     assert "Fail the accounting sum isn't closed." in page.said("top")
     assert "Not closed: 1 in + 0 generated + 0 copies ≠ 0 out" in page.said("frames")
