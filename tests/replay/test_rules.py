@@ -222,8 +222,6 @@ def looked_at() -> Judged:
         first_out=np.where(denied, -1, outcome.first_out),
         last_out=np.where(denied, -1, outcome.last_out),
         user=np.zeros(5, np.uint16),
-        begun=np.zeros(0, np.int64),
-        ended=np.zeros(0, np.int64),
         meta=meta,
         begun=np.zeros(5, np.int64),
         ended=np.zeros(5, np.int64),
