@@ -10,7 +10,7 @@ device and held against bounds that its own cycles give.
 | module | what |
 | --- | --- |
 | models/nic_pipeline.py | the stages and buffers of each direction, names of the counters |
-| models/nic_stages.py, models/acl_stage.py | what stands in a pipeline |
+| models/nic_stages.py, models/nic_acl.py | what stands in a pipeline |
 | models/nic_lane.py | frames of one edge, with and without a device's cycles |
 | models/nic_meters.py | colours of metered frames, the port's time |
 | models/nic_played.py | a play as the model sees it |
@@ -26,10 +26,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from models.acl_stage import AclStage
 from models.config import NicConfig
 from models.frames import BEAT_BYTES, Batch, Edge, Int64, Outcome, UInt8
 from models.meta import META_WORDS, Code
+from models.nic_acl import AclStage
 from models.nic_check import FramesCheck, codes_of, meta_of, queues_of
 from models.nic_counters import check_counters, expected_counters, zero_counters
 from models.nic_lane import Course

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.acl_stage import AclPassage
 from models.frames import Batch, Int64, Outcome, UInt8
 from models.meta import Code, Words, pack_words
+from models.nic_acl import AclPassage
 from models.nic_pipeline import INGRESS_CYCLES, Pipeline
 from models.nic_stages import Bool, Flow, Passage, UInt16, follow, pick
 

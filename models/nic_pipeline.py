@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.acl import RuleSet
-from models.acl_stage import AclStage
 from models.frames import Edge, Int64
 from models.meta import Code
+from models.nic_acl import AclStage
 from models.nic_stages import Bool, ParserStage, Registers, Stage
 from models.port_map import PORT
 

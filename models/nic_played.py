@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from models.acl_meter import Colour
-from models.acl_stage import FRAMES_THAT_WAIT, AclPassage, mark_dscp_batch
 from models.frames import Batch, Edge, Int64, Outcome, UInt8
 from models.meta import Code, field_of
+from models.nic_acl import FRAMES_THAT_WAIT, AclPassage, mark_dscp_batch
 from models.nic_lane import Course, Lane, epochs
 from models.nic_meters import UNKNOWN, Banks, Clock, ask, full, time_after_reset
 from models.nic_stages import Bool

@@ -3,7 +3,7 @@
 A pipeline is a row of stages. A stage takes all frames of one direction at once and says what it makes of them
 (``Passage``): the mark beside their last beat, the metadata that it writes, what its registers count, which bytes it
 changes, and when the frames leave it. It is told what the stages before it made of them (``Arrival``). `Registers` are
-the slots without a block; `ParserStage` is the parser in its slot, `AclStage` (models/acl_stage.py) the ACL. A further
+the slots without a block; `ParserStage` is the parser in its slot, `AclStage` (models/nic_acl.py) the ACL. A further
 block brings one more class with the same ``take``, and its place in ``models.nic_pipeline.direction_of``.
 
 **Time.** A stage that cuts through sends a frame's first beat ``latency`` cycles after it came, or right behind the

@@ -13,9 +13,9 @@ from models.acl import ACTION_WIDTHS, Actions, RuleSet, name_of
 from models.acl_check import misfits
 from models.acl_file import AclFileError, read_rules
 from models.acl_meter import Colour
-from models.acl_stage import DEFAULT_RULE
 from models.config import PORTS, NicConfig
 from models.frames import Edge
+from models.nic_acl import DEFAULT_RULE
 from models.nic_played import Played
 from tb.replay.capture import CaptureError, CaptureReader
 from tb.replay.checks import UsageError

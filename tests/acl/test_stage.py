@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from models.acl import AclModel, Actions, Masked, Rule, RuleSet, Verdict, mark_dscp
 from models.acl_meter import Colour, MeterRates
-from models.acl_stage import COUNTERS, DEFAULT_RULE, AclStage, mark_dscp_batch
 from models.frames import Batch
 from models.meta import Code, disposition
+from models.nic_acl import COUNTERS, DEFAULT_RULE, AclStage, mark_dscp_batch
 from models.nic_reference import AclTimes, reference_acl
 from models.nic_stages import Arrival, Flow
 from tests.acl.frames import ethernet, fields_of, ipv4, ipv6, tcp, udp

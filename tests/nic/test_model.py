@@ -24,7 +24,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.acl import Judgement, Verdict
-from models.acl_stage import AclStage
 from models.config import NicConfig, ParserConfig
 from models.frames import BEAT_BYTES, Batch, Edge, Outcome, bad_mark
 from models.meta import Code, pack, unpack, word_of, words_of
@@ -40,6 +39,7 @@ from models.nic import (
     reference_first_out,
     reference_held,
 )
+from models.nic_acl import AclStage
 from models.nic_lane import Lane
 from models.nic_stages import ParserStage, Registers
 from models.parser import ParserModel
