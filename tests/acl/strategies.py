@@ -110,6 +110,17 @@ HEADERS: dict[str, st.SearchStrategy[int]] = {
     "ecn": SMALL,
     "fragment": st.integers(0, 1),
 }
+
+
+def _as_a_parser_says(fields: dict[str, int]) -> dict[str, int]:
+    """An address of IPv4 has 32 bits."""
+    for prefix in ("", "inner_"):
+        if fields[f"{prefix}l3_kind"] == 1:
+            for name in ("ip_src", "ip_dst"):
+                fields[prefix + name] &= 0xFFFFFFFF
+    return fields
+
+
 FIELDS = st.fixed_dictionaries(
     {
         **HEADERS,
@@ -123,5 +134,5 @@ FIELDS = st.fixed_dictionaries(
         "bth_opcode": st.sampled_from([4, 6, 0x81]),
         "bth_dest_qp": SMALL,
     }
-)
+).map(_as_a_parser_says)
 """Metadata, of frames that exist and of some that don't: rules are about the fields alone."""
