@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -50,6 +51,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.seed is None:
         fresh = random.SystemRandom().randrange(1, 2**31) if config.option.regress else FIXED_SEED
         config.option.seed = int(os.environ.get("NICLOOP_SEED") or fresh)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # So a shell starts its background jobs; tests of Ctrl-C would wait for ever.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if "hypothesis" in sys.modules or config.pluginmanager.has_plugin("hypothesispytest"):
         _configure_hypothesis(config)
 
