@@ -15,7 +15,7 @@ from models.acl_file import AclFileError, read_rules
 from models.acl_meter import Colour
 from models.config import PORTS, NicConfig
 from models.frames import Edge
-from models.nic_acl import DEFAULT_RULE
+from models.nic_acl import COUNTERS, DEFAULT_RULE
 from models.nic_played import Played
 from tb.replay.capture import CaptureError, CaptureReader
 from tb.replay.checks import UsageError
@@ -28,12 +28,6 @@ __all__ = ["ENGINE_RULES", "RuleFigures", "RuleFile", "action_text", "directions
 
 ENGINE_RULES = 1024
 """Rules that the engine has room for unless it is built for another number: RULES in docs/acl.md."""
-
-_SUMS = (
-    "judged", "unjudged", "denied", "policed", "no_port", "mirrored", "mirror_dropped", "redirected", "metered_green",
-    "metered_yellow", "metered_red",
-)  # fmt: skip
-"""What a slot counts beside its rules, by the names of its registers."""
 
 
 @dataclass(frozen=True)
@@ -199,5 +193,5 @@ class RuleFigures:
                 "frames": counted.get(f"{slot}.default.frames", 0),
                 "bytes": counted.get(f"{slot}.default.bytes", 0),
             },
-            **{name: counted.get(f"{slot}.{name}", 0) for name in _SUMS},
+            **{name: counted.get(f"{slot}.{name}", 0) for name in COUNTERS},
         }
