@@ -145,6 +145,8 @@ always @(posedge clk) begin
     if (rst) begin
         busy_reg <= 1'b0;
         done_reg <= 1'b0;
+        // Software can read it before any counter was asked for.
+        found_reg <= 128'd0;
     end
 end
 

@@ -13,7 +13,17 @@ from typing import Any
 
 from models.acl import INNERMOST, OF_FRAME, WIDTHS, Masked, Range, Rule
 
-__all__ = ["CONDITIONS", "KINDS", "Neighbour", "fitting", "kinds_of", "neighbours", "random_rule", "tell_apart"]
+__all__ = [
+    "CONDITIONS",
+    "KINDS",
+    "SPANS",
+    "Neighbour",
+    "fitting",
+    "kinds_of",
+    "neighbours",
+    "random_rule",
+    "tell_apart",
+]
 
 KINDS = ("ipv4", "ipv6", "non_ip", "inner")
 """Kinds of keys."""
@@ -31,6 +41,9 @@ CONDITIONS = (
     "ethertype", "vlan", "pcp", "ip", "src", "dst", "protocol", "src_port", "dst_port", "tcp_flags", "icmp_type",
     "icmp_code", "dscp", "ecn", "fragment", "port", "bth_opcode", "dest_qp", "decrypted", "sa", "inner",
 )  # fmt: skip
+
+SPANS = ("src", "dst", "protocol", "src_port", "dst_port", "tcp_flags", "icmp_type", "icmp_code", "bth_opcode")
+"""Conditions that accept more than one value."""
 
 _EDGES = (0, 1, 15, 16, 255, 256, 4095, 4096, 32767, 32768, 65534, 65535)
 
@@ -79,7 +92,7 @@ def random_rule(rng: Random, kind: str, ipv6: bool = True, **given: Any) -> Rule
         bits = 32 if name in ("src", "dst") and ip == 4 else WIDTHS.get(name, 1)
         if name in ("src_port", "dst_port"):
             conditions[name] = _range(rng)
-        elif name in ("src", "dst", "protocol", "tcp_flags", "icmp_type", "icmp_code", "bth_opcode"):
+        elif name in SPANS:
             conditions[name] = _masked(rng, bits)
         elif name in ("fragment", "decrypted"):
             conditions[name] = rng.random() < 0.5
