@@ -17,6 +17,7 @@ from models.acl_meter import Colour, Meter, MeterRates
 __all__ = [
     "ACTION_WIDTHS",
     "COUNTER_BITS",
+    "DEFAULT_RULE",
     "INNERMOST",
     "L3_KIND",
     "L4_ICMP",
@@ -41,6 +42,9 @@ __all__ = [
 ]
 
 COUNTER_BITS = 64
+
+DEFAULT_RULE = 65535
+"""The default action's number: ``acl_rule`` of a frame that no rule matched."""
 
 L3_KIND = {4: 1, 6: 2}
 """``l3_kind`` by a rule's ``ip``."""

@@ -17,7 +17,10 @@ from numpy.typing import NDArray
 
 from models.acl import L3_KIND, L4_ICMP, L4_PORTS, L4_TCP, OF_FRAME, WIDTHS, Masked, Range, Rule, name_of
 
-__all__ = ["covers", "empty_rules", "is_empty", "kinds_of_rules", "misfits", "shadowed_rules"]
+__all__ = ["ENGINE", "covers", "empty_rules", "is_empty", "kinds_of_rules", "misfits", "shadowed_rules"]
+
+ENGINE = {"rules": 1024, "meters": 256, "ipv6": 1, "tunnel": 0}
+"""Register ``size`` of an engine that is built as docs/acl.md has it by default."""
 
 _ETHERTYPE = {4: 0x0800, 6: 0x86DD}
 _L4_PROTOCOL = {1: 6, 2: 17, 3: 1, 4: 58, 5: 50}
@@ -221,15 +224,18 @@ def kinds_of_rules(rules: Sequence[Rule]) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def misfits(rules: Sequence[Rule], most: int, ipv6: bool) -> list[str]:
-    """Why the rules don't fit an engine of ``most`` rules, with keys for IPv6 or without: one sentence each."""
+def misfits(rules: Sequence[Rule], meters: int, size: Mapping[str, int]) -> list[str]:
+    """Why rules and so many meters don't fit an engine, one sentence each. size: fields of its register ``size``."""
     found = []
+    most = size["rules"]
     if len(rules) > most:
         found.append(f"{len(rules)} rules, {len(rules) - most} more than the {most} that the engine has room for")
     wide = [index for index, rule in enumerate(rules) if rule.ip == 6]
-    if wide and not ipv6:
+    if wide and not size["ipv6"]:
         ask = "rule asks" if len(wide) == 1 else "rules ask"
         found.append(f"{len(wide)} {ask} for IPv6 and the engine has no keys for it: {_some(rules, wide)}")
+    if meters > size["meters"]:
+        found.append(f"{meters} meters, {meters - size['meters']} more than the {size['meters']} that the engine has")
     return found
 
 

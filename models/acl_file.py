@@ -23,6 +23,8 @@ __all__ = [
     "read_rules",
     "rule_set_of_tables",
     "rule_set_to_toml",
+    "rules_of",
+    "text_of",
 ]
 
 
@@ -33,14 +35,23 @@ class AclFileError(Exception):
 def read_rules(path: str | Path) -> RuleSet:
     """The rule set of a file: TOML if its name ends with .toml, else ClassBench. AclFileError: it can't be read, or is
     wrong."""
+    return rules_of(text_of(path), str(path))
+
+
+def text_of(path: str | Path) -> str:
+    """What a rule file says. AclFileError: it can't be read."""
     name = str(path)
     try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
+        return Path(path).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise AclFileError(f"{name}: byte {error.start} is no UTF-8; accepted: text, TOML or ClassBench") from error
     except (OSError, ValueError) as error:
         # A name with a zero byte is a ValueError.
         raise AclFileError(f"{_one_line(name)}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def rules_of(text: str, name: str) -> RuleSet:
+    """The rule set of a file of that name. AclFileError: it is wrong."""
     if name.lower().endswith(".toml"):
         return parse_toml(text, name)
     return parse_classbench(text, name)

@@ -17,17 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.acl import L3_KIND, RuleSet
+from models.acl import DEFAULT_RULE, L3_KIND, RuleSet
 from models.acl_batch import NO_RULE, Classifier
 from models.acl_meter import Colour
 from models.frames import Batch, Int64, UInt8
 from models.meta import Code
 from models.nic_stages import Arrival, Bool, Flow, Passage, UInt16, begin, follow, pick
 
-__all__ = ["COUNTERS", "DEFAULT_RULE", "AclPassage", "AclStage", "mark_dscp_batch"]
-
-DEFAULT_RULE = 65535
-"""``acl_rule`` of a frame that no rule matched."""
+__all__ = ["COUNTERS", "AclPassage", "AclStage", "mark_dscp_batch"]
 
 COUNTERS = (
     "judged",

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from models.acl import DEFAULT_RULE
 from models.frames import Edge
 from models.meta import Code
-from models.nic_acl import DEFAULT_RULE, AclPassage
+from models.nic_acl import AclPassage
 from models.nic_pipeline import COUNTERS, STAGE_COUNTERS
 from models.nic_played import Played
 from models.nic_report import Report, code_name

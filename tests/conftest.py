@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from tb import build
+from tests import formal
 from tests.plugin import skips
 
 pytest_plugins = ["tests.plugin.testplan"]
@@ -160,6 +161,12 @@ def material() -> Path:
     if folder is None:
         skips.missing_material("NICLOOP_MATERIAL")
     return folder
+
+
+@pytest.fixture(scope="module")
+def solver() -> None:
+    """Yosys and the solver of the proofs."""
+    formal.prepare()
 
 
 @pytest.fixture(scope="session")

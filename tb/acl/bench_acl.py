@@ -15,12 +15,12 @@ from typing import Any
 import cocotb
 from cocotb.triggers import RisingEdge
 
-from models.acl import Actions, Judgement, Masked, Rule, RuleSet, Verdict
+from models.acl import DEFAULT_RULE, Actions, Judgement, Masked, Rule, RuleSet, Verdict
 from models.acl_meter import MeterRates
 from models.frames import bad_mark
 from models.meta import Code
 from models.port_map import PORT
-from tb.acl.driver import DEFAULT, Op
+from tb.acl.driver import Op
 from tb.acl.slot import IPV6, PORT_ID, RULES, SLOT, TUNNEL, Flight, SlotBench, acl_test
 from tb.acl.traffic import tell_apart
 from tb.lib import cover
@@ -526,7 +526,7 @@ async def slot_tells_its_parameters_and_answers_its_commands_in_time(dut: Any) -
     assert await read_fields(b.bus, f"{SLOT}.status") == {"active": 0, "settled": 1}
     command = PORT[f"{SLOT}.command"].address
     for op in (*Op, Op.SWAP, Op.WRITE, Op.SWAP, Op.CLEAR, Op.SWAP):
-        await b.bus.write(command, op | (DEFAULT if op == Op.READ else 0) << 16)
+        await b.bus.write(command, op | (DEFAULT_RULE if op == Op.READ else 0) << 16)
         took = b.bus.answered - b.bus.asked
         # The register file's own cycle comes on top.
         most = (RULES + 8 if op == Op.CLEAR else 67) + 2

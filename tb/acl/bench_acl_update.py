@@ -16,10 +16,10 @@ from typing import Any
 
 import cocotb
 
-from models.acl import AclModel, Actions, Counter, Rule, RuleSet
+from models.acl import DEFAULT_RULE, AclModel, Actions, Counter, Rule, RuleSet
 from models.acl_meter import MeterRates
 from models.port_map import PORT
-from tb.acl.driver import DEFAULT, AclDriver, Op, writes
+from tb.acl.driver import AclDriver, Op, writes
 from tb.acl.slot import IPV6, SLOT, TUNNEL, Expected, Flight, SlotBench, acl_test
 from tb.acl.traffic import fitting, kinds_of, neighbours, random_rule, tell_apart
 from tb.lib import cover
@@ -222,7 +222,7 @@ async def slot_judges_each_frame_by_one_whole_set(dut: Any) -> None:
 
     async def count(of: int) -> None:
         """What a set counted since it was made goes to that set's totals."""
-        for number in (DEFAULT, *range(len(held[of].rules))):
+        for number in (DEFAULT_RULE, *range(len(held[of].rules))):
             await b.bus.write(COMMAND, Op.READ | of << 8 | number << 16)
             total = totals.setdefault(filled[of] << 16 | number, Counter())
             total.frames += await read_register(b.bus, f"{SLOT}.counter_frames")
@@ -255,7 +255,7 @@ async def slot_judges_each_frame_by_one_whole_set(dut: Any) -> None:
     want: dict[int, Counter] = {}
     for era in history.eras:
         for number, frames in era.counted.items():
-            total = want.setdefault(era.tag << 16 | (DEFAULT if number is None else number), Counter())
+            total = want.setdefault(era.tag << 16 | (DEFAULT_RULE if number is None else number), Counter())
             total.frames += frames
             total.bytes += era.bytes[number]
     found = {number: total for number, total in totals.items() if total.frames}

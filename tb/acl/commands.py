@@ -7,9 +7,8 @@ from typing import Annotated, NoReturn
 import typer
 
 from models.acl import RuleSet, name_of
-from models.acl_check import empty_rules, kinds_of_rules, misfits, shadowed_rules
+from models.acl_check import ENGINE, empty_rules, kinds_of_rules, misfits, shadowed_rules
 from models.acl_file import AclFileError, read_rules
-from tb.replay.rules import ENGINE_RULES
 
 __all__ = ["acl"]
 
@@ -24,7 +23,7 @@ def _group() -> None:
 @acl.command()
 def check(
     file: Annotated[str, typer.Argument(help="TOML where the name ends with .toml, else a ClassBench filter set.")],
-    rules: Annotated[int, typer.Option(min=1, help="Rules that the engine has room for.")] = ENGINE_RULES,
+    rules: Annotated[int, typer.Option(min=1, help="Rules that the engine has room for.")] = ENGINE["rules"],
     ipv6: Annotated[bool, typer.Option(help="The engine has keys for IPv6, or hasn't.")] = True,
     strict: Annotated[bool, typer.Option("--strict", help="End with 1 if a rule is shadowed or empty.")] = False,
 ) -> None:
@@ -42,7 +41,7 @@ def check(
         typer.echo(f"  {line}")
     if not unreached:
         typer.echo("  no rule is shadowed or empty")
-    reasons = misfits(rule_set.rules, rules, ipv6)
+    reasons = misfits(rule_set.rules, len(rule_set.meters), ENGINE | {"rules": rules, "ipv6": int(ipv6)})
     if reasons:
         _end_with_2([f"{file}: doesn't fit: {reason}" for reason in reasons])
     typer.echo(f"  fits: {len(rule_set.rules)} of {_many(rules, 'rule')}")

@@ -11,18 +11,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from models.acl import COUNTER_BITS, Actions, Counter, Rule, RuleSet
+from models.acl import COUNTER_BITS, DEFAULT_RULE, Actions, Counter, Rule, RuleSet
 from models.acl_check import misfits
 from models.acl_meter import MeterRates
 from models.port_map import PORT
 from tb.acl.key import encode
 from tb.registers.map import Bus, read_fields, read_register
 
-__all__ = ["DEFAULT", "SLOTS", "AclDriver", "Op", "action_words", "writes"]
+__all__ = ["SLOTS", "AclDriver", "Op", "action_words", "writes"]
 
 SLOTS = ("acl_rx", "acl_tx")
-DEFAULT = 0xFFFF
-"""The default action's number."""
 _POLLS = 100_000
 """Reads of ``status`` after which frames have stood still for too long."""
 _WORD = (1 << 32) - 1
@@ -348,9 +346,7 @@ class AclDriver:
 
     async def _check_fit(self, rules: Sequence[Rule], meters: Sequence[MeterRates]) -> None:
         size = await self.size()
-        found = misfits(rules, size["rules"], bool(size["ipv6"]))
-        if len(meters) > size["meters"]:
-            found.append(f"{len(meters)} meters, and the engine has {size['meters']}")
+        found = misfits(rules, len(meters), size)
         if found:
             raise ValueError("; ".join(found))
 
@@ -366,7 +362,7 @@ def _rules_of(entries: Sequence[_Entry]) -> tuple[Rule, ...]:
 def _number_of(held: _Set, entry: _Entry) -> int | None:
     """The number under which a set counts an entry; None: it doesn't hold it."""
     if entry is held.default:
-        return DEFAULT
+        return DEFAULT_RULE
     return next((number for number, one in enumerate(held.entries) if one is entry), None)
 
 

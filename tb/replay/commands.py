@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from models.config import ConfigError, NicConfig
+from tb.acl.driver import SLOTS
 from tb.build import Run, SimulationFailed
 from tb.replay.capture import CaptureError
 from tb.replay.checks import UsageError
@@ -25,7 +26,7 @@ from tb.replay.packed import clear_failures, is_failure
 from tb.replay.piece import printable
 from tb.replay.play import REFUSED, SHRINK_TRIES
 from tb.replay.rerun import RUNNING_ONLY, found_waves, pack_waves, rerun_command, shown
-from tb.replay.rules import programmed
+from tb.replay.rules import blamed, programmed
 from tb.replay.windows import capture_names
 from tb.report.table import CaptureResult, console, counted, print_captures
 from tb.targets.engine import CLOCK_NS
@@ -227,7 +228,7 @@ def sim(
     try:
         run, results = _play(out, paths, nic, waves=waves, **options)
     except RulesError as error:
-        typer.echo(f"nicloop: {shown(acl or config or Path('--config'))}: {error}", err=True)
+        typer.echo(f"nicloop: {blamed(error, acl, SLOTS, config)}: {error}", err=True)
         raise typer.Exit(2) from error
     title = f"{simulator}, {engine}, seed {seed}: every frame through rx and tx"
     print_captures(out, results, CLOCK_NS, title)

@@ -22,7 +22,7 @@ from tb.replay.ending import Ending, Wanted
 from tb.replay.pace import PACES
 from tb.replay.perform import EDGES, Performed, Task
 from tb.replay.piece import printable
-from tb.replay.rules import directions_of, programmed
+from tb.replay.rules import blamed, directions_of, programmed
 from tb.replay.run import How, no_start, play, to_stdout
 from tb.replay.select import Filter, FrameRange, SelectError
 from tb.replay.show import progress
@@ -112,10 +112,10 @@ def replay(
             typer.echo(f"nicloop: {rules.deaf}", err=True)
         slots = [f"acl_{way}" for way in ways]
         task = replace(task, rules=rules.name, rule_lines=list(rules.lines), rule_slots=slots)
-    raise typer.Exit(_play(replace(task, config=nic.to_toml()), how, ends, sizes(captures)))
+    raise typer.Exit(_play(replace(task, config=nic.to_toml()), how, ends, sizes(captures), config))
 
 
-def _play(task: Task, how: How, wanted: Wanted, total: int | None) -> int:
+def _play(task: Task, how: How, wanted: Wanted, total: int | None, config: Path | None) -> int:
     """Play, and tell what came of it; returns the exit code."""
     SIM_BUILD.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=SIM_BUILD, prefix="replay-") as folder:
@@ -131,7 +131,7 @@ def _play(task: Task, how: How, wanted: Wanted, total: int | None) -> int:
             typer.echo(f"nicloop: {error}", err=True)
             return 2
         except RulesError as error:
-            typer.echo(f"nicloop: {task.rules or '--config'}: {error}", err=True)
+            typer.echo(f"nicloop: {blamed(error, task.rules, task.rule_slots, config)}: {error}", err=True)
             return 2
         except TargetError as error:
             typer.echo(f"nicloop: {no_start(error)}", err=True)

@@ -9,25 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from models.acl import ACTION_WIDTHS, Actions, RuleSet, name_of
-from models.acl_check import misfits
-from models.acl_file import AclFileError, read_rules
+from models.acl import ACTION_WIDTHS, DEFAULT_RULE, Actions, RuleSet, name_of
+from models.acl_check import ENGINE, misfits
+from models.acl_file import AclFileError, rules_of, text_of
 from models.acl_meter import Colour
 from models.config import PORTS, NicConfig
 from models.frames import Edge
-from models.nic_acl import COUNTERS, DEFAULT_RULE
+from models.nic_acl import COUNTERS
 from models.nic_played import Played
 from tb.replay.capture import CaptureError, CaptureReader
 from tb.replay.checks import UsageError
 from tb.replay.piece import printable
 from tb.replay.window import Judged, Ruled
 from tb.targets.engine import DIRECTIONS
-from tb.targets.program import rule_sets
+from tb.targets.program import RulesError, rule_sets
 
-__all__ = ["ENGINE_RULES", "RuleFigures", "RuleFile", "action_text", "directions_of", "programmed", "ruled_by"]
-
-ENGINE_RULES = 1024
-"""Rules that the engine has room for unless it is built for another number: RULES in docs/acl.md."""
+__all__ = ["RuleFigures", "RuleFile", "action_text", "blamed", "directions_of", "programmed", "ruled_by"]
 
 
 @dataclass(frozen=True)
@@ -42,10 +39,11 @@ class RuleFile:
     def read(cls, path: str | Path) -> RuleFile:
         """UsageError: the file can't be read, or is wrong; the message is `nicloop acl check`'s."""
         try:
-            rule_set = read_rules(path)
+            text = text_of(path)
+            rule_set = rules_of(text, str(path))
         except AclFileError as error:
             raise UsageError(printable(str(error))) from error
-        lines = _lines(Path(path))
+        lines = _lines(text, str(path))
         return cls(printable(str(path)), rule_set, lines if len(lines) == len(rule_set.rules) else ())
 
     @property
@@ -59,10 +57,9 @@ class RuleFile:
         return f"{self.name}: {many} for headers in a tunnel, which this port doesn't read, so nothing matches: {first}"
 
 
-def _lines(path: Path) -> tuple[int, ...]:
+def _lines(text: str, name: str) -> tuple[int, ...]:
     """Where rules begin: each line of a ClassBench file that isn't empty or a comment, each head of a table in TOML."""
-    text = path.read_bytes().decode("utf-8-sig")
-    if str(path).lower().endswith(".toml"):
+    if name.lower().endswith(".toml"):
         numbered = enumerate(text.split("\n"), 1)
         return tuple(n for n, line in numbered if "".join(line.split()).startswith("[[rule]]"))
     stripped = ((n, line.strip()) for n, line in enumerate(text.splitlines(), 1))
@@ -83,10 +80,15 @@ def programmed(
     if not 0 <= (port or 0) < PORTS:
         raise UsageError(f"--acl: there is no port {port} that rules go to: accepted: 0 to {PORTS - 1}")
     file = RuleFile.read(acl)
-    reasons = misfits(file.rule_set.rules, ENGINE_RULES, True)
+    reasons = misfits(file.rule_set.rules, len(file.rule_set.meters), ENGINE)
     if reasons:
         raise UsageError(f"{file.name}: doesn't fit: {'; '.join(reasons)}")
     return nic.with_port(port or 0, **{f"acl_{way}": file.rule_set for way in directions}), file
+
+
+def blamed(error: RulesError, acl: str | Path | None, slots: Iterable[str], config: str | Path | None) -> str:
+    """Where the rules of the slot come from that don't fit: --acl gave those of these slots, --config the others."""
+    return printable(str(acl)) if acl and error.slot in slots else printable(str(config or "--config"))
 
 
 def directions_of(direction: str | None, captures: Sequence[str]) -> list[str]:

@@ -18,9 +18,8 @@ from models.config import ConfigError
 from tb.replay.checks import UsageError, check_captures, sizes
 from tb.replay.pace import PACES
 from tb.replay.perform import Task
-from tb.replay.piece import printable
 from tb.replay.replay_command import check_choices, named
-from tb.replay.rules import directions_of, programmed
+from tb.replay.rules import blamed, directions_of, programmed
 from tb.replay.run import How, no_start
 from tb.replay.show import Bar, progress, say, stream
 from tb.replay.trace import Step, Trace, TraceEnded, TraceError, trace
@@ -53,7 +52,8 @@ def follow(
         check_choices(How("native", "verilator", seed=seed), task)
         if frame < 0:
             raise UsageError(f"--frame: {frame} must be 0 or more")
-        nic, _ = programmed(config, acl, directions_of(direction, captures), port)
+        directions = directions_of(direction, captures)
+        nic, _ = programmed(config, acl, directions, port)
         check_captures(captures)
         whole = replace(task, config=nic.to_toml())
         with progress(sizes(captures)) as bar:
@@ -62,7 +62,7 @@ def follow(
         typer.echo(f"nicloop: {error}", err=True)
         raise typer.Exit(2) from error
     except RulesError as error:
-        typer.echo(f"nicloop: {'--config' if acl is None else printable(acl)}: {error}", err=True)
+        typer.echo(f"nicloop: {blamed(error, acl, [f'acl_{way}' for way in directions], config)}: {error}", err=True)
         raise typer.Exit(2) from error
     except TraceEnded as error:
         typer.echo(f"nicloop: {error}", err=True)

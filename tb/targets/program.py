@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
-from models.acl import RuleSet
+from models.acl import DEFAULT_RULE, RuleSet
 from models.acl_check import misfits
 from models.config import ACL_SIDES, NicConfig
 from models.meta import Code
@@ -50,6 +50,11 @@ _PART = 2048
 
 class RulesError(TargetError):
     """A port's rules don't fit the device. The message is one line: slot, how many and why."""
+
+    @property
+    def slot(self) -> str:
+        """ "acl_rx" or "acl_tx"."""
+        return str(self).partition(":")[0]
 
 
 @runtime_checkable
@@ -146,10 +151,7 @@ async def _fitting(target: Target, config: NicConfig, port: int) -> bool:
         except UnmappedAddress:
             raise RulesError(f"{slot}: doesn't fit: the device has no ACL there") from None
         ipv6 = bool(has["ipv6"])
-        reasons = misfits(rule_set.rules, has["rules"], ipv6)
-        more = len(rule_set.meters) - has["meters"]
-        if more > 0:
-            reasons.append(f"{len(rule_set.meters)} meters, {more} more than the {has['meters']} that it has")
+        reasons = misfits(rule_set.rules, len(rule_set.meters), has)
         if reasons:
             raise RulesError(f"{slot}: doesn't fit: {'; '.join(reasons)}")
     return ipv6
@@ -186,11 +188,11 @@ async def read_rule_counters(target: Target, config: NicConfig, port: int = 0) -
     for slot, rule_set in rule_sets(config, port):
         status = PORT[f"{slot}.status"]
         active = status.decode(await target.read(port * PORT_BYTES + status.address))["active"]
-        numbers = [*range(len(rule_set.rules)), driver.DEFAULT]
+        numbers = [*range(len(rule_set.rules)), DEFAULT_RULE]
         accesses = [access for number in numbers for access in _counter_reads(slot, active, number)]
         words = await access_all(target, [(port * PORT_BYTES + where, value) for where, value in accesses])
         for number, at in zip(numbers, range(0, len(words), len(words) // len(numbers)), strict=True):
-            of = f"{slot}.default" if number == driver.DEFAULT else f"{slot}.rule[{number}]"
+            of = f"{slot}.default" if number == DEFAULT_RULE else f"{slot}.rule[{number}]"
             found[f"{of}.frames"] = words[at + 1] | words[at + 2] << 32
             found[f"{of}.bytes"] = words[at + 3] | words[at + 4] << 32
     return found

@@ -279,10 +279,11 @@ def test_every_parsed_frame_is_of_a_kind_that_the_check_knows() -> None:
 
 def test_rules_that_do_not_fit_are_told_how_many_and_why() -> None:
     rules = [Rule(ip=4), Rule("a", ip=6), Rule(ip=6), Rule(ip=6), Rule(ip=6)]
-    assert misfits(rules, 5, True) == []
-    assert misfits(rules, 3, False) == [
+    assert misfits(rules, 2, {"rules": 5, "meters": 2, "ipv6": 1}) == []
+    assert misfits(rules, 3, {"rules": 3, "meters": 2, "ipv6": 0}) == [
         "5 rules, 2 more than the 3 that the engine has room for",
         "4 rules ask for IPv6 and the engine has no keys for it: rule 1 (a), rule 2, rule 3 and 1 more",
+        "3 meters, 1 more than the 2 that the engine has",
     ]
 
 

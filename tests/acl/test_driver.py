@@ -189,7 +189,7 @@ def test_rules_that_do_not_fit_are_refused_and_change_nothing() -> None:
         for refused, text in (
             (driver.load(RuleSet((Rule(), Rule(), Rule()))), "3 rules, 1 more than the 2"),
             (driver.load(RuleSet((Rule(ip=6),))), "no keys for it"),
-            (driver.load(RuleSet((), True, (RATES, RATES))), "2 meters, and the engine has 1"),
+            (driver.load(RuleSet((), True, (RATES, RATES))), "2 meters, 1 more than the 1 that the engine has"),
             (driver.insert(0, Rule()), "3 rules, 1 more than the 2"),
             (driver.insert(3, Rule()), "no place 3"),
             (driver.move(0, 2), "no place 2"),

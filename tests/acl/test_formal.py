@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.formal import WORK, here, prepare, solve, write_smt2
+from tests.formal import WORK, here, solve, write_smt2
+
+pytestmark = pytest.mark.usefixtures("solver")
 
 ROOT = Path(__file__).parents[2]
 RTL = ROOT / "rtl" / "acl"
@@ -69,11 +71,6 @@ MUTANTS = [
     ("clears_nothing", "acl_meter_write", "clear_reg ? {RATES_W{1'b0}} : word_reg", "word_reg"),
     ("takes_a_time_that_goes_back", "acl_meter_time", "stage_1 && !back", "stage_1"),
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def solver() -> None:
-    prepare()
 
 
 def elaborate(bucket: str, name: str, broken: Path | None = None) -> str:

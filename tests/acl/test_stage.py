@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.acl import AclModel, Actions, Masked, Rule, RuleSet, Verdict, mark_dscp
+from models.acl import DEFAULT_RULE, AclModel, Actions, Masked, Rule, RuleSet, Verdict, mark_dscp
 from models.acl_meter import Colour, MeterRates
 from models.frames import Batch
 from models.meta import Code, disposition
-from models.nic_acl import COUNTERS, DEFAULT_RULE, AclStage, mark_dscp_batch
+from models.nic_acl import COUNTERS, AclStage, mark_dscp_batch
 from models.nic_reference import AclTimes, reference_acl
 from models.nic_stages import Arrival, Flow
 from tests.acl.frames import ethernet, fields_of, ipv4, ipv6, tcp, udp

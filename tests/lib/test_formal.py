@@ -17,7 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.formal import WORK, here, prepare, solve, write_smt2
+from tests.formal import WORK, here, solve, write_smt2
+
+pytestmark = pytest.mark.usefixtures("solver")
 
 ROOT = Path(__file__).parents[2]
 RTL = ROOT / "rtl" / "lib"
@@ -112,11 +114,6 @@ MUTANTS = [
     ("arb_mux", "mixes_frames", "inside_reg <= ~sel_tlast;", "inside_reg <= 1'b0;"),
     ("arb_mux", "favours_one_input", "| (owner_round & ~(owner_hot |", "| ({N{1'b0}} & ~(owner_hot |"),
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def solver() -> None:
-    prepare()
 
 
 def elaborate(proof: Proof, source: Path, name: str) -> str:

@@ -16,7 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.formal import WORK, call, here, prepare, solve
+from tests.formal import WORK, call, here, solve
+
+pytestmark = pytest.mark.usefixtures("solver")
 
 RTL = Path(__file__).parents[2] / "rtl" / "mac"
 HARNESS = Path(__file__).parent / "formal"
@@ -95,11 +97,6 @@ MUTANTS = [
     ("mac_rx", "lets_runts_be_good", "MIN_WORDS = 14'd8;", "MIN_WORDS = 14'd7;"),
     ("mac_rx", "streams_a_lone_fcs", "(short_end ? held_reg : !hold)", "!hold"),
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def solver() -> None:
-    prepare()
 
 
 def elaborate(module: str, source: Path, name: str) -> str:

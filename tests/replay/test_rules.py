@@ -9,6 +9,8 @@ Timing:   none
 from __future__ import annotations
 
 import io
+import os
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ import pytest
 from rich.console import Console
 
 from models.acl import Actions, Range, Rule, RuleSet
+from models.acl_check import ENGINE
 from models.acl_file import read_rules
 from models.config import NicConfig
 from models.frames import Batch, Edge
@@ -27,12 +30,13 @@ from tb.replay.capture import read_capture, write_capture
 from tb.replay.checks import UsageError
 from tb.replay.out import OutCapture
 from tb.replay.records import records
-from tb.replay.rules import ENGINE_RULES, RuleFigures, RuleFile, action_text, directions_of, programmed, ruled_by
+from tb.replay.rules import RuleFigures, RuleFile, action_text, blamed, directions_of, programmed, ruled_by
 from tb.replay.show import MOST_RULES, show_rules
 from tb.replay.statistics import Statistics
 from tb.replay.window import Judged, Ruled, Window
 from tb.report.page import render_page
 from tb.targets.engine import CLOCK_NS
+from tb.targets.program import RulesError
 from tb.toolchain import ROOT
 from tests.replay.judging import judge, udp_frame
 from tests.report.test_page import EVIL, Page, matching, run
@@ -90,15 +94,32 @@ def test_a_wrong_file_is_told_as_nicloop_acl_check_tells_it(
 
 
 def test_more_rules_than_the_engine_has_room_for_are_refused(tmp_path: Path) -> None:
-    programmed(None, classbench(tmp_path / "fits", ENGINE_RULES), ["rx"])
+    programmed(None, classbench(tmp_path / "fits", ENGINE["rules"]), ["rx"])
     with pytest.raises(UsageError) as refused:
-        programmed(None, classbench(tmp_path / "more", ENGINE_RULES + 7), ["rx"])
+        programmed(None, classbench(tmp_path / "more", ENGINE["rules"] + 7), ["rx"])
     assert (
         str(refused.value)
         == f"{tmp_path / 'more'}: doesn't fit: 1031 rules, 7 more than the 1024 that the engine has room for"
     )
     with pytest.raises(UsageError, match="--acl: there is no port 2"):
         programmed(None, EDGE, ["rx"], 2)
+
+
+def test_rules_that_the_device_has_no_room_for_are_told_with_the_option_that_gave_them(tmp_path: Path) -> None:
+    of_rx, of_tx = RulesError("acl_rx: doesn't fit: 2 rules"), RulesError("acl_tx: doesn't fit: 2 rules")
+    assert blamed(of_rx, "a.toml", ["acl_rx"], "nic.toml") == "a.toml"
+    assert blamed(of_tx, "a.toml", ["acl_rx"], tmp_path) == str(tmp_path)
+    assert blamed(of_tx, None, [], None) == blamed(of_tx, "", ["acl_tx"], None) == "--config"
+
+
+def test_a_file_of_rules_that_can_be_read_once_is_read_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.toml"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=("[[rule]]\nname = 'a'\n\n[[rule]]\n",), daemon=True)
+    writer.start()
+    file = RuleFile.read(pipe)
+    writer.join()
+    assert (len(file.rule_set.rules), file.lines) == (2, (1, 4))
 
 
 def test_the_directions_of_captures_are_those_that_they_name(tmp_path: Path) -> None:
