@@ -128,7 +128,7 @@ def test_many_accesses_go_in_few_calls_and_are_told() -> None:
     [
         (many(17), (), "17 rules, 1 more than the 16 that the engine has room for"),
         (RuleSet((Rule("six", ip=6),)), (), "1 rule asks for IPv6 and the engine has no keys for it: rule 0 (six)"),
-        (RuleSet((Rule(),)), (MeterRates(1, 1, 1, 1),) * 6, "6 meters, 2 more than the 4 that it has"),
+        (RuleSet((Rule(),)), (MeterRates(1, 1, 1, 1),) * 6, "6 meters, 2 more than the 4 that the engine has"),
     ],
 )
 def test_rules_that_do_not_fit_are_refused_in_one_line_before_anything_is_written(
