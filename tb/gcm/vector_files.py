@@ -89,8 +89,10 @@ def read_vectors(path: str | Path) -> Iterator[Vector]:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise VectorFileError(f"{name}: line {line}: byte {content[error.start]:#04x} is no text: {_AGAIN}") from error
+    start = text.lstrip()
+    is_json = start[:1] in ("{", "[") and not _HEADER.match(start)
     number = 0
-    for vector in _wycheproof(name, text) if text.lstrip()[:1] in ("{", "[") else _cavp(name, text):
+    for vector in _wycheproof(name, text) if is_json else _cavp(name, text):
         number += 1
         yield vector
     if not number:
