@@ -116,10 +116,10 @@ def print_verdict(out: Console, verdict: Verdict, show: int) -> None:
 
 
 def _print_failures(out: Console, verdict: Verdict, show: int) -> None:
-    failures: Sequence = verdict.failures
-    for failure in failures[:show]:
+    for failure in verdict.failures[:show]:
         vector = failure.vector
         line = f"{vector.file}: {vector.group}: {vector.name}: {failure.what}"
         out.print(Text(line), soft_wrap=True)
-    if len(failures) > show:
-        out.print(f"and {counted(len(failures) - show, 'more failure')} (--show {len(failures)} names them)")
+    count = len(verdict.failures)
+    if count > show:
+        out.print(f"and {counted(count - show, 'more failure')} (--show {count} names them)")
