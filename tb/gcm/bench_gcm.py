@@ -308,6 +308,32 @@ async def a_stream_without_a_key_gives_zeros_and_no_state(env: GcmEnv) -> None:
         assert done.result.no_key
 
 
+@test
+async def everything_at_once(env: GcmEnv) -> None:
+    """Whole packets and parts of streams take turns while keys come and go and every port pauses as it likes."""
+    await env.fill(10)
+    for _ in range(6):
+        for port in PORTS:
+            env.pause(port, env.rng.choice(list(PAUSES)))
+        streams = []
+        for _ in range(12):
+            size = env.rng.randint(0, 60)
+            cuts = sorted(env.rng.randint(0, size) for _ in range(env.rng.randint(0, 3)))
+            part = env.part(None, env.rng.randint(0, 30), size, flip=env.rng.choice((None, None, 5)))
+            streams.append(env.stream(part, cuts))
+        writes = cocotb.start_soon(write_keys(env, 12))
+        await turns(env, streams)
+        await writes
+    await env.finish()
+
+
+async def write_keys(env: GcmEnv, count: int) -> None:
+    """Random writes and some erasures, at any time."""
+    for _ in range(count):
+        env.write(env.rng.randrange(2, 10), env.key() if env.rng.random() < 0.8 else None)
+        await env.wires.cycles(env.rng.randint(0, 90))
+
+
 async def turns(env: GcmEnv, streams: list[Coroutine[Any, Any, None]], together: int = 6) -> None:
     """Run streams, several at once; a part of each goes in when its last one is out."""
     while streams:
@@ -437,7 +463,7 @@ async def packets_of_any_lengths_take_the_sum_of_their_cycles(env: GcmEnv) -> No
     for slot in range(32):
         env.write(slot, env.key(KINDS[slot % 2]))
     await env.written()
-    parts = [env.part(None, env.rng.randint(0, 60), env.rng.randint(0, 90)) for _ in range(80)]
+    parts = [env.part(None, env.rng.choice((0, env.rng.randint(1, 60))), env.rng.randint(0, 90)) for _ in range(80)]
     done = await env.run(parts)
     took = done[-1].last_out - done[0].last_out
     due = sum(

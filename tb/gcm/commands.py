@@ -57,6 +57,8 @@ def _run(found: Sequence[Vector], show: int, waves: bool) -> tuple[int, int]:
         typer.echo(f"nicloop: the engine failed\n{error}", err=True)
         raise typer.Exit(1) from error
     print_verdict(out, verdict, show)
+    if verdict.waves is not None:
+        out.print(f"waves: {verdict.waves}", soft_wrap=True)
     return len(verdict.failures), verdict.runs
 
 

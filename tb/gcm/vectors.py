@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from models.gcm import Command, Key, Part
-from tb.build import Design, Run, simulate
+from tb.build import Design, Run, SimulationFailed, simulate
 from tb.gcm.beats import BAD, OutBeat
 from tb.gcm.player import PROGRESS, read_results, write_records
 from tb.gcm.vector_files import Vector
@@ -57,6 +57,7 @@ class Verdict:
     runs: int = 0
     """Packets: a vector may be run in both directions."""
     seconds: float = 0.0
+    waves: Path | None = None
 
     @property
     def passed(self) -> int:
@@ -137,6 +138,7 @@ def run_vectors(
     begin = time.monotonic()
     packets = packets_of(vectors)
     found: dict[int, str] = {}
+    waves: Path | None = None
     if packets:
         folder = job_of([(key, part) for _, _, key, part in packets])
 
@@ -144,14 +146,21 @@ def run_vectors(
             env = {"NICLOOP_JOB": str(folder)}
             return simulate(design, BENCH, env=env, timeout_s=TIMEOUT_S, **options)  # type: ignore[arg-type]
 
-        watch(work, folder, len(packets)).check()
+        run = watch(work, folder, len(packets))
+        try:
+            run.check()
+        except SimulationFailed as error:
+            done = min(played(folder), len(packets) - 1)
+            vector = packets[done][0]
+            raise SimulationFailed(f"{error}\nnext to come out: {vector.file}: {vector.name}") from error
         results = read_results(folder / "results.hex")
         for (vector, decrypt, _, _), (_, beats) in zip(packets, results, strict=True):
             what = judge(vector, decrypt, beats)
             if what:
                 found.setdefault(id(vector), what)
         shutil.rmtree(folder, ignore_errors=True)
-    verdict = Verdict(runs=len(packets), seconds=time.monotonic() - begin)
+        waves = next(run.folder.glob("waves.*"), None)
+    verdict = Verdict(runs=len(packets), seconds=time.monotonic() - begin, waves=waves)
     groups: dict[tuple[str, str], Group] = {}
     for vector in vectors:
         misfit = vector.misfit

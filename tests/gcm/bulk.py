@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from random import Random
@@ -52,4 +53,5 @@ def check(simulate: Callable[..., Any], packets: Iterable[tuple[Key | None, Part
     for (key, part), (cycle, beats) in zip(sent, read_results(folder / "results.hex"), strict=True):
         wrong = difference(beats, out_beats(part, GcmModel.process(key, part)))
         assert not wrong, f"cycle {cycle}: {part.command}, {len(part.aad)} of AAD, {len(part.text)} of text: {wrong}"
+    shutil.rmtree(folder)
     return len(sent)

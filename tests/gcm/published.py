@@ -30,7 +30,8 @@ FILES = {
 def _vector(
     file: str, name: str, cipher: CipherKind, key: str, iv: str, aad: str, plaintext: str, ciphertext: str, tag: str
 ) -> Vector:
-    parts = (bytes.fromhex(part) for part in (key, iv, aad, plaintext, ciphertext, tag))
+    octets = bytes.fromhex
+    parts = octets(key), octets(iv), octets(aad), octets(plaintext), octets(ciphertext), octets(tag)
     return Vector(file, name, cipher, *parts, encrypt=True, decrypt=True)
 
 

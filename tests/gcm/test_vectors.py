@@ -26,7 +26,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from models.gcm import CipherKind, Command, Key, Part, seal
+from models.gcm import CipherKind, Command, GcmModel, Key, Part, seal
 from tb import build, cli
 from tb.build import Design
 from tb.gcm import commands, vectors
@@ -95,7 +95,7 @@ def test_a_stream_with_the_tag_behind_it_is_split_at_every_byte(
             pieces = chain(key, part, [cut])
             packets += pieces
             # The model is as right as the file says.
-            texts = [vectors.GcmModel.process(key, piece) for _, piece in pieces]
+            texts = [GcmModel.process(key, piece) for _, piece in pieces]
             assert b"".join(text.text for text in texts) == vector.plaintext
             assert not texts[-1].bad
     check(simulate, packets, seed)
@@ -433,6 +433,7 @@ def test_an_engine_that_stands_still_is_said_with_what_waits(
     assert result.exit_code == 1
     said = "stuck after 0 keys, 0 packets in, 0 of 4 out: key_valid 0, key_ready 1, s_cmd_valid 0, s_cmd_ready 0, "
     assert said + "s_axis_tvalid 1, s_axis_tready 0, m_axis_tvalid 0" in result.stderr
+    assert f"next to come out: {file}: tcId 0\n" in result.stderr
     assert "Traceback" not in result.output
 
 
