@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 __all__ = [
     "BLOCK",
+    "COMMAND_CYCLES",
     "MOST_AAD",
     "MOST_TEXT",
     "STATE_BITS",
@@ -29,6 +30,7 @@ __all__ = [
     "blocks",
     "ghash",
     "hash_subkey",
+    "latency_cycles",
     "open_",
     "packet_cycles",
     "seal",
@@ -42,6 +44,8 @@ MOST_TEXT = 2**36 - 32
 """Bytes of text in a packet (SP 800-38D section 5.2.1.1)."""
 MOST_AAD = 65535
 """Bytes of AAD in a packet."""
+COMMAND_CYCLES = 2
+"""Cycles from a command to the first beat of its packet, at the least."""
 STATE_BITS = 308
 """A state word: GHASH, block that isn't full, bytes of AAD (16 bits) and of text (36 bits)."""
 
@@ -208,11 +212,28 @@ def open_(key: Key, iv: bytes, aad: bytes, text: bytes, tag: bytes) -> tuple[byt
 
 
 def packet_cycles(part: Part) -> int:
-    """Cycles that a part takes of an engine that is never idle (docs/gcm.md, Time)."""
-    aad = blocks(len(part.aad))
-    beats = part.text_beats
+    """Cycles that a part takes of an engine that is never idle: one for each block that GHASH takes in, one for the
+    lengths; at least that of its one beat (docs/gcm.md, Time)."""
     lengths = 0 if part.command.save else 1
-    return max(aad + beats + lengths, beats + 1 + lengths if not aad else 0)
+    return max(blocks(len(part.aad)) + part.text_beats + lengths, 1)
+
+
+def latency_cycles(key: Key | None, part: Part) -> tuple[int, int]:
+    """Of a part that comes without gaps into an engine that holds nothing, and leaves as it can.
+
+    Cycles from the handshake of its first beat of text to the first beat out, and from its last beat's to the last beat
+    out.
+
+    A part of AAD alone that is saved waits for no cipher.
+    """
+    if key is None or (part.command.save and part.aad and not part.text):
+        cipher = 0
+    else:
+        cipher = 15 if key.cipher is CipherKind.AES else 33
+    last = cipher + 8
+    if part.command.save or not (part.aad or part.text):
+        last -= 1
+    return (cipher + 5, last) if part.text_beats > 1 else (last, last)
 
 
 class GcmModel:

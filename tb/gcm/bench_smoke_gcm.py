@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+import cocotb
 from cocotb.triggers import RisingEdge
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-import cocotb
 from tb.lib.clock import cycle, reset, start_clock, wait_cycles
 from tb.lib.suite import seeded, test
 
