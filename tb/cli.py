@@ -18,6 +18,7 @@ from rich.table import Table
 from tb import toolchain
 from tb.acl.commands import acl
 from tb.build import BuildError
+from tb.gcm.commands import vectors
 from tb.parser.commands import parse
 from tb.replay.commands import sim
 from tb.replay.replay_command import replay
@@ -61,6 +62,7 @@ app.command()(replay)
 app.command()(rerun)
 app.command()(sim)
 app.command("trace")(follow)
+app.command()(vectors)
 app.add_typer(acl, name="acl")
 
 
