@@ -40,9 +40,9 @@ def pcs_design(ber: dict[str, int] | None = None) -> Design:
     return loop_design("mac_bench", PCS=1, **(BER if ber is None else ber))
 
 
-def slots_design() -> Design:
-    """The slots of ``mac_rx`` and ``mac_tx`` in ``mac_slots``."""
+def slots_design(enable: int = 1) -> Design:
+    """The slots of ``mac_rx`` and ``mac_tx`` in ``mac_slots``; enable: their EN."""
     rtl = ROOT / "rtl"
     sources = [rtl / "lib" / f"{name}.v" for name in _LIB] + sorted(_RTL.glob("*.v"))
     sources += [rtl / "nic" / f"{name}.v" for name in _NIC]
-    return Design("mac/mac_slots", "mac_slots", (*sources, _TOPS / "mac_slots.v"))
+    return Design("mac/mac_slots", "mac_slots", (*sources, _TOPS / "mac_slots.v"), {"EN": enable})

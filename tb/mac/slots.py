@@ -24,8 +24,9 @@ from tb.lib.clock import start_clock, wait_cycles
 from tb.lib.suite import seeded
 from tb.mac.env import word_of_bits
 
-__all__ = ["CORE", "NS", "PPM", "WIRE", "Got", "Put", "Slots"]
+__all__ = ["CORE", "NS", "PPM", "WIRE", "Got", "Put", "Slots", "test"]
 
+test = cocotb.test(timeout_time=20, timeout_unit="ms")
 NS = 10_000
 CORE = 4 * NS
 WIRE = 25_600
@@ -174,6 +175,11 @@ class Slots:
         self._beats.clear()
         self.dut.s_axis_tvalid.value = 0
 
+    @property
+    def wire_left(self) -> int:
+        """Words that are still queued."""
+        return len(self._wire)
+
     # ----------------------------------------------------------------------------------------------------- registers
 
     async def access(self, name: str, write: int | None = None, word: int = 0) -> tuple[int, bool, int]:
@@ -295,6 +301,11 @@ class Slots:
                 self.order.append(seq)
                 return
         self.unknown.append((seq, code))
+
+    def forget_record(self) -> None:
+        """Of transmitted frames."""
+        for kept in (self.words, self.word_times, self.marks, self.put, self.order):
+            kept.clear()
 
     # ------------------------------------------------------------------------------------------------------- verdicts
 
