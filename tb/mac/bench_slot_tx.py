@@ -1,4 +1,4 @@
-"""Bench of the slot of ``mac_tx``: the port's clock into the MAC's, and the frames' ends back (docs/mac.md, In the port)."""
+"""Bench of the slot of ``mac_tx``: the port's clock into the MAC's, the frames' ends back (docs/mac.md, In the port)."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ async def _time(dut: Any, rx: int, tx: int) -> None:
     tx_off = [(time >> 32) - slots.now_at(ended - tx) for *_, time, ended in slots.marks]
     assert len(rx_off) == len(tx_off) == 4 * 12 * 8
     for off in (rx_off, tx_off):
-        assert -8 <= min(off) and max(off) <= 8, (min(off), max(off))
+        assert min(off) >= -8 and max(off) <= 8, (min(off), max(off))
         assert max(off) > min(off)
     for times in ([frame.time for frame in slots.got], [time for _, _, time, _ in slots.marks]):
         assert times == sorted(times), "time went back"
