@@ -9,7 +9,7 @@ import cocotb
 from cocotb.triggers import RisingEdge
 
 from models.mac import MacRxModel, MacTxModel
-from models.mac_xgmii import IDLE_WORD
+from models.mac_xgmii import IDLE_WORD, START, characters
 from models.meta import Code, unpack
 from tb.lib.clock import WIRE_PS, wait_cycles
 from tb.lib.suite import seeded
@@ -32,6 +32,7 @@ async def frames_pass_between_xgmii_and_the_host_and_end_at_the_wire(dut: Any) -
     words = model.words(2, model.frames[-1].terminate // 8 + 2)
     got: list[bytes] = []
     times: list[int] = []
+    starts: list[int] = []
     sent: list[int] = []
     ends: Counter[tuple[str, int]] = Counter()
     marks: list[tuple[int, int]] = []
@@ -40,6 +41,8 @@ async def frames_pass_between_xgmii_and_the_host_and_end_at_the_wire(dut: Any) -
         for word in [*words, IDLE_WORD]:
             await RisingEdge(dut.rx_clk)
             dut.xgmii_rx_d.value, dut.xgmii_rx_c.value = word
+            if START in characters(*word):
+                starts.append(int(dut.now.value))
 
     async def watch_wire() -> None:
         while True:
@@ -87,6 +90,8 @@ async def frames_pass_between_xgmii_and_the_host_and_end_at_the_wire(dut: Any) -
         await RisingEdge(dut.clk)
     await wait_cycles(dut.clk, 10)
     assert got == frames and times == sorted(times)
+    off = [time - start for time, start in zip(times, starts, strict=True)]
+    assert min(off) >= -8 and max(off) <= 8, f"times of received frames against the port's: {off}"
     assert [frame.data for frame in MacRxModel().run(map(word_of_bits, sent)).frames] == frames
     assert marks == [(number, 1) for number in range(len(frames))]
     assert ends == {("rx", Code.DELIVERED): len(frames), ("tx", Code.DELIVERED): len(frames)}
