@@ -104,7 +104,7 @@ class Slots:
         dut.rst.value = dut.rx_rst.value = dut.tx_rst.value = 0
         for task in (self._core, self._rx, self._tx):
             cocotb.start_soon(task())
-        await self.until(lambda: str(dut.rx_ready.value) == str(dut.tx_ready.value) == "1", 400)
+        await self.until(lambda: str(dut.rx_ready.value) == str(dut.tx_ready.value) == "1", 1500)
         await wait_cycles(dut.clk, 70)
         return self
 
