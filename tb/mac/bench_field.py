@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import zlib
 from collections import Counter
 from typing import Any
 
-import cocotb
 from cocotb.triggers import RisingEdge
 
-from models.mac import MacRxModel, MacTxModel, good_events, padded
+from models.mac import MacRxModel, MacTxModel, good_events
 from models.mac_scramble import Scrambler
 from models.mac_xgmii import IDLE_WORD, LOCAL_FAULT_WORD, REMOTE_FAULT_WORD
 from models.meta import Code
@@ -43,7 +41,7 @@ async def the_first_frames_behind_a_reset_are_received_whole(dut: Any) -> None:
 
 @test
 async def lanes_beyond_tkeep_may_be_unknown(dut: Any) -> None:
-    """X there (noise where the simulator has none): neither on the wire nor in the FCS, and the frame behind is whole."""
+    """X there (noise where the simulator has none): neither on the wire nor in the FCS; the next frame is whole."""
     b = await Bench(dut).start()
     b.send(*(Sent(payload(length)) for length in (*range(1, 10), *range(57, 69))))
     await b.drain()
@@ -62,7 +60,7 @@ async def padding_is_handed_on_as_it_came(dut: Any) -> None:
 
 @test
 async def a_pause_frame_is_counted_only_where_it_is_a_good_one(dut: Any) -> None:
-    """Counted beside what it is else, and handed on; with a wrong FCS, too short or behind a tag it is no pause frame."""
+    """Counted beside what it is else, and handed on; with a wrong FCS, too short or behind a tag it is none."""
     b = await Bench(dut, keep_words=False).start()
     group, station, source = b"\1\x80\xc2\0\0\1", payload(6), payload(12)[6:]
     pause, pfc = b"\x88\x08\0\1\xff\xff", b"\x88\x08\1\1\0\xff"
@@ -94,7 +92,7 @@ async def _counted(b: Bench, data: bytes, check: bytes | None, code: int, events
 
 @test
 async def a_corrupted_frame_at_line_rate_is_never_good(dut: Any) -> None:
-    """One frame in three has a wrong byte: all of those are bad, and none of their neighbours, at the mean gap of 12."""
+    """One frame in three has a wrong byte: all of those are bad and no other, at the mean gap of 12."""
     b = await Bench(dut, keep_words=False).start()
     model = MacTxModel()
     sent = [payload(b.rng.choice((60, 61, 63, 64, 67, 100, 130)), seed) for seed in range(300)]
@@ -132,7 +130,7 @@ async def a_wrong_bit_on_the_line_never_makes_a_good_frame(dut: Any) -> None:
     good = [frame.data for frame in b.received if not frame.user & 1]
     rest = iter(sent)
     assert all(data in rest for data in good), "a good frame that was never sent, or not in this order"
-    assert len(sent) - 2 * flips <= len(good) < len(sent), "a wrong bit costs two frames at most, the one that it ends too"
+    assert len(sent) - 2 * flips <= len(good) < len(sent), "a wrong bit costs two frames at most"
     assert b.rx_stats["frames_ok"] == len(good)
 
 

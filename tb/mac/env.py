@@ -162,7 +162,7 @@ class Bench:
                     self._beats.extend([None] * frame.stall)
                 last = int(at + 8 >= len(data))
                 value: int | LogicArray = int.from_bytes(piece, "little")
-                if len(piece) < 8:  # lanes that aren't kept carry noise: field reports pulp-ethernet#5, cocotbext-axi#64
+                if len(piece) < 8:  # lanes that aren't kept carry noise: pulp-ethernet#5, cocotbext-axi#64
                     free = 64 - 8 * len(piece)
                     if four_state():
                         value = LogicArray(f"{'X' * free}{value:0{64 - free}b}")

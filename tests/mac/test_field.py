@@ -1,6 +1,6 @@
 """Launches the bench of what broke other people's MACs and PCSs.
 
-Sweep:    first frames behind a reset, pause frames of each kind, lengths beyond 16 and 17 bits, each gap through the PCS
+Sweep:    first frames behind a reset, each kind of pause frame, lengths beyond 16 and 17 bits, each gap
 Stimulus: the inputs of the reports: unknown lanes, wrong bytes and bits at line rate, dead lines
 Checks:   typed frames, reasons and counters; each wrong frame is bad and no other
 Timing:   frames at the mean gap of 12; a dead line is found within 128 blocks
