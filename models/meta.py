@@ -67,6 +67,9 @@ class Code(IntEnum):
     BAD_FCS = 22
     RUNT = 23
     RX_ERROR = 24
+    MAC_UNDERRUN = 25
+    LINK_FAULT = 26
+    MAC_RESET = 27
     L2_TRUNCATED = 32
     L3_TRUNCATED = 33
     BAD_IP_VERSION = 34

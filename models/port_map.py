@@ -68,12 +68,12 @@ PORT = RegisterMap("port", 0x100000, (
     Register("mac_rx.id", 0x10000, 32, (
         Field("block", 0, 8, Access.RO, 0x1, False, "Number of the block that belongs here."),
         Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
-        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+        Field("state", 16, 2, Access.RO, 0x1, False, "0 absent, 1 left out."),
     ), "What stands at this address."),
     Register("mac_tx.id", 0x14000, 32, (
         Field("block", 0, 8, Access.RO, 0x1, False, "Number of the block that belongs here."),
         Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
-        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+        Field("state", 16, 2, Access.RO, 0x1, False, "0 absent, 1 left out."),
     ), "What stands at this address."),
     Register("parser_rx.id", 0x20000, 32, (
         Field("block", 0, 8, Access.RO, 0x2, False, "Block number: 2 is parser."),

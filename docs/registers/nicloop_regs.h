@@ -168,7 +168,7 @@ typedef struct __attribute__ ((__packed__)) {
 #define PORT__MAC_RX__ID__STATE_bm 0x30000
 #define PORT__MAC_RX__ID__STATE_bp 16
 #define PORT__MAC_RX__ID__STATE_bw 2
-#define PORT__MAC_RX__ID__STATE_reset 0x0
+#define PORT__MAC_RX__ID__STATE_reset 0x1
 
 // addrmap - port.mac_rx
 typedef struct __attribute__ ((__packed__)) {
@@ -187,7 +187,7 @@ typedef struct __attribute__ ((__packed__)) {
 #define PORT__MAC_TX__ID__STATE_bm 0x30000
 #define PORT__MAC_TX__ID__STATE_bp 16
 #define PORT__MAC_TX__ID__STATE_bw 2
-#define PORT__MAC_TX__ID__STATE_reset 0x0
+#define PORT__MAC_TX__ID__STATE_reset 0x1
 
 // addrmap - port.mac_tx
 typedef struct __attribute__ ((__packed__)) {

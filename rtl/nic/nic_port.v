@@ -29,8 +29,9 @@
 // room, like with a host that stands still.
 //
 // Parameters: PORT_ID; RX_BUFFER_BEATS, TX_BUFFER_BEATS, BUFFER_FRAMES, powers of two: what rx_buffer and tx_sched hold;
-// PARSER_EN to ROCE_EN, 0 leaves a block out; PARSE_BYTES, TUNNEL_EN: what both parsers read (docs/parser.md), the latter
-// also whether both ACLs look up tunnels; ACL_RULES, ACL_METERS, ACL_IPV6: what each ACL holds (docs/acl.md).
+// MAC_EN, 1: the wire is XGMII, 0: it is s_axis_wire and m_axis_wire; PARSER_EN to ROCE_EN, 0 leaves a block out;
+// PARSE_BYTES, TUNNEL_EN: what both parsers read (docs/parser.md), the latter also whether both ACLs look up tunnels;
+// ACL_RULES, ACL_METERS, ACL_IPV6: what each ACL holds (docs/acl.md).
 
 `resetall
 `timescale 1ns / 1ps
@@ -43,6 +44,7 @@ module nic_port #(
     parameter RX_BUFFER_BEATS = 2048,
     parameter TX_BUFFER_BEATS = 2048,
     parameter BUFFER_FRAMES = 256,
+    parameter MAC_EN = 0,
     parameter PARSER_EN = 1,
     parameter PARSE_BYTES = 128,
     parameter TUNNEL_EN = 0,
@@ -94,6 +96,21 @@ module nic_port #(
     output wire [9:0]                m_axis_wire_tuser,
     output wire [15:0]               m_axis_wire_seq,
     output wire                      m_axis_wire_direction,
+
+    // The wire with MAC_EN: XGMII, each direction in its own clock. `wire_tx_*`, in tx_clk, say in the cycle in which a
+    // frame's start stands on xgmii_tx which frame it is, and when
+    input  wire                      rx_clk,
+    input  wire                      rx_rst,
+    input  wire [63:0]               xgmii_rx_d,
+    input  wire [7:0]                xgmii_rx_c,
+    input  wire                      tx_clk,
+    input  wire                      tx_rst,
+    output wire [63:0]               xgmii_tx_d,
+    output wire [7:0]                xgmii_tx_c,
+    output wire                      wire_tx_valid,
+    output wire [15:0]               wire_tx_seq,
+    output wire                      wire_tx_direction,
+    output wire [95:0]               wire_tx_time,
 
     // Accounting: what came in, and how each frame ended
     output wire                      rx_entry_valid,
@@ -167,7 +184,6 @@ module nic_port #(
 );
 
 // Blocks, as `id` names them.
-localparam [7:0] BLOCK_MAC = 8'd1;
 localparam [7:0] BLOCK_PARSER = 8'd2;
 localparam [7:0] BLOCK_FLOW = 8'd4;
 localparam [7:0] BLOCK_IPSEC = 8'd5;
@@ -200,7 +216,7 @@ localparam RX_DISP_TLS_RX = 8;
 localparam RX_DISP_ROCE = 9;
 localparam RX_DISP_EGRESS_RX = 10;
 localparam RX_DISP_TX_SCHED = 11;
-localparam RX_DISP_EGRESS_TX = 12;
+localparam RX_DISP_WIRE = 12;
 localparam RX_DISPS = 13;
 localparam [RX_DISPS-1:0] RX_DEEP = 13'b1110010000000;
 localparam TX_DISP_PARSER_TX = 0;
@@ -208,11 +224,10 @@ localparam TX_DISP_ACL_TX = 1;
 localparam TX_DISP_TLS_TX = 2;
 localparam TX_DISP_IPSEC_TX = 3;
 localparam TX_DISP_TX_SCHED = 4;
-localparam TX_DISP_EGRESS_TX = 5;
-localparam TX_DISP_MAC_TX = 6;
-localparam TX_DISP_EGRESS_RX = 7;
-localparam TX_DISPS = 8;
-localparam [TX_DISPS-1:0] TX_DEEP = 8'b10110000;
+localparam TX_DISP_WIRE = 5;
+localparam TX_DISP_EGRESS_RX = 6;
+localparam TX_DISPS = 7;
+localparam [TX_DISPS-1:0] TX_DEEP = 7'b1110000;
 
 // Register instances: the slots, which idle, deadline and ready are gathered from too, and the port's own. Where each
 // stands: address bits 18:14 (docs/architecture.md, section 4).
@@ -321,9 +336,20 @@ wire rx_buffer_disp_direction;  // 0
 wire [15:0] egress_rx_seq;
 wire [7:0] egress_rx_code;
 wire [7:0] egress_rx_queue;
+wire egress_tx_rx_valid;
+wire egress_tx_tx_valid;
 wire [15:0] egress_tx_seq;
 wire [7:0] egress_tx_code;
 wire [7:0] egress_tx_queue;
+wire mac_tx_rx_valid;
+wire mac_tx_tx_valid;
+wire [15:0] mac_tx_seq;
+wire [7:0] mac_tx_code;
+wire [7:0] mac_tx_queue;
+
+// Link faults, in rx_clk.
+wire local_fault;
+wire remote_fault;
 
 // Each demultiplexer has an output for every destination.
 wire rx_demux_drop_valid;
@@ -544,11 +570,12 @@ wire [`META_W-1:0] mac_tx_meta;
 
 // Receive: in front of the buffer.
 
-nic_slot #(
-    .BLOCK(BLOCK_MAC),
-    .STATE(STATE_ABSENT)
+nic_slot_mac_rx #(
+    .EN(MAC_EN)
 ) mac_rx_inst (
     .clk(clk), .rst(rst),
+    .rx_clk(rx_clk), .rx_rst(rx_rst), .xgmii_d(xgmii_rx_d), .xgmii_c(xgmii_rx_c),
+    .local_fault(local_fault), .remote_fault(remote_fault),
     .s_axis_tdata(s_axis_wire_tdata), .s_axis_tkeep(s_axis_wire_tkeep), .s_axis_tvalid(s_axis_wire_tvalid),
     .s_axis_tready(s_axis_wire_tready), .s_axis_tlast(s_axis_wire_tlast), .s_axis_tuser(s_axis_wire_tuser),
     .s_axis_meta({`META_W{1'b0}}),
@@ -560,8 +587,8 @@ nic_slot #(
     .reg_rdata(inst_rdata[INST_MAC_RX*32 +: 32]),
     .disp_valid(rx_all_valid[RX_DISP_MAC_RX]), .disp_seq(rx_all_seq[RX_DISP_MAC_RX*16 +: 16]),
     .disp_code(rx_all_code[RX_DISP_MAC_RX*8 +: 8]), .disp_queue(rx_all_queue[RX_DISP_MAC_RX*8 +: 8]),
-    .now(now), .idle(slot_idle[INST_MAC_RX]), .next_deadline(slot_deadline[INST_MAC_RX*64 +: 64]),
-    .ready(slot_ready[INST_MAC_RX])
+    .now(now), .now_fraction(now_fraction), .idle(slot_idle[INST_MAC_RX]),
+    .next_deadline(slot_deadline[INST_MAC_RX*64 +: 64]), .ready(slot_ready[INST_MAC_RX])
 );
 
 nic_ingress #(
@@ -1066,16 +1093,18 @@ nic_egress egress_tx_inst (
     .m_axis_tdata(egress_tx_tdata), .m_axis_tkeep(egress_tx_tkeep), .m_axis_tvalid(egress_tx_tvalid),
     .m_axis_tready(egress_tx_tready), .m_axis_tlast(egress_tx_tlast), .m_axis_tuser(egress_tx_tuser),
     .m_axis_meta(egress_tx_meta),
-    .disp_rx_valid(rx_all_valid[RX_DISP_EGRESS_TX]), .disp_tx_valid(tx_all_valid[TX_DISP_EGRESS_TX]),
+    .disp_rx_valid(egress_tx_rx_valid), .disp_tx_valid(egress_tx_tx_valid),
     .disp_seq(egress_tx_seq), .disp_code(egress_tx_code), .disp_queue(egress_tx_queue),
     .count_frame(tx_count_frame_out), .count_bytes(tx_count_bytes_out), .idle(egress_tx_idle)
 );
 
-nic_slot #(
-    .BLOCK(BLOCK_MAC),
-    .STATE(STATE_ABSENT)
+nic_slot_mac_tx #(
+    .EN(MAC_EN)
 ) mac_tx_inst (
     .clk(clk), .rst(rst),
+    .tx_clk(tx_clk), .tx_rst(tx_rst), .xgmii_d(xgmii_tx_d), .xgmii_c(xgmii_tx_c),
+    .wire_valid(wire_tx_valid), .wire_seq(wire_tx_seq), .wire_direction(wire_tx_direction), .wire_time(wire_tx_time),
+    .local_fault(local_fault), .remote_fault(remote_fault),
     .s_axis_tdata(egress_tx_tdata), .s_axis_tkeep(egress_tx_tkeep), .s_axis_tvalid(egress_tx_tvalid),
     .s_axis_tready(egress_tx_tready), .s_axis_tlast(egress_tx_tlast), .s_axis_tuser(egress_tx_tuser),
     .s_axis_meta(egress_tx_meta),
@@ -1085,14 +1114,23 @@ nic_slot #(
     .reg_req(inst_req[INST_MAC_TX]), .reg_write(reg_write), .reg_addr(reg_addr[13:0]), .reg_wdata(reg_wdata),
     .reg_wstrb(reg_wstrb), .reg_ack(inst_ack[INST_MAC_TX]), .reg_error(inst_error[INST_MAC_TX]),
     .reg_rdata(inst_rdata[INST_MAC_TX*32 +: 32]),
-    .disp_valid(tx_all_valid[TX_DISP_MAC_TX]), .disp_seq(tx_all_seq[TX_DISP_MAC_TX*16 +: 16]),
-    .disp_code(tx_all_code[TX_DISP_MAC_TX*8 +: 8]), .disp_queue(tx_all_queue[TX_DISP_MAC_TX*8 +: 8]),
-    .now(now), .idle(slot_idle[INST_MAC_TX]), .next_deadline(slot_deadline[INST_MAC_TX*64 +: 64]),
-    .ready(slot_ready[INST_MAC_TX])
+    .disp_rx_valid(mac_tx_rx_valid), .disp_tx_valid(mac_tx_tx_valid), .disp_seq(mac_tx_seq),
+    .disp_code(mac_tx_code), .disp_queue(mac_tx_queue),
+    .now(now), .now_fraction(now_fraction), .idle(slot_idle[INST_MAC_TX]),
+    .next_deadline(slot_deadline[INST_MAC_TX*64 +: 64]), .ready(slot_ready[INST_MAC_TX])
 );
 
-// Accounting: a frame ends in the account of the direction in which it came in.
+// Accounting: a frame ends in the account of the direction in which it came in; with MAC_EN at the wire by what mac_tx
+// made of it.
 
+wire wire_end_rx_valid = MAC_EN != 0 ? mac_tx_rx_valid : egress_tx_rx_valid;
+wire wire_end_tx_valid = MAC_EN != 0 ? mac_tx_tx_valid : egress_tx_tx_valid;
+wire [15:0] wire_end_seq = MAC_EN != 0 ? mac_tx_seq : egress_tx_seq;
+wire [7:0] wire_end_code = MAC_EN != 0 ? mac_tx_code : egress_tx_code;
+wire [7:0] wire_end_queue = MAC_EN != 0 ? mac_tx_queue : egress_tx_queue;
+
+assign rx_all_valid[RX_DISP_WIRE] = wire_end_rx_valid;
+assign tx_all_valid[TX_DISP_WIRE] = wire_end_tx_valid;
 assign rx_all_valid[RX_DISP_TX_SCHED] = tx_sched_disp_valid && !tx_sched_disp_direction;
 assign tx_all_valid[TX_DISP_TX_SCHED] = tx_sched_disp_valid && tx_sched_disp_direction;
 assign rx_all_seq[RX_DISP_TX_SCHED*16 +: 16] = tx_sched_disp_seq;
@@ -1107,12 +1145,12 @@ assign rx_all_code[RX_DISP_EGRESS_RX*8 +: 8] = egress_rx_code;
 assign tx_all_code[TX_DISP_EGRESS_RX*8 +: 8] = egress_rx_code;
 assign rx_all_queue[RX_DISP_EGRESS_RX*8 +: 8] = egress_rx_queue;
 assign tx_all_queue[TX_DISP_EGRESS_RX*8 +: 8] = egress_rx_queue;
-assign rx_all_seq[RX_DISP_EGRESS_TX*16 +: 16] = egress_tx_seq;
-assign tx_all_seq[TX_DISP_EGRESS_TX*16 +: 16] = egress_tx_seq;
-assign rx_all_code[RX_DISP_EGRESS_TX*8 +: 8] = egress_tx_code;
-assign tx_all_code[TX_DISP_EGRESS_TX*8 +: 8] = egress_tx_code;
-assign rx_all_queue[RX_DISP_EGRESS_TX*8 +: 8] = egress_tx_queue;
-assign tx_all_queue[TX_DISP_EGRESS_TX*8 +: 8] = egress_tx_queue;
+assign rx_all_seq[RX_DISP_WIRE*16 +: 16] = wire_end_seq;
+assign tx_all_seq[TX_DISP_WIRE*16 +: 16] = wire_end_seq;
+assign rx_all_code[RX_DISP_WIRE*8 +: 8] = wire_end_code;
+assign tx_all_code[TX_DISP_WIRE*8 +: 8] = wire_end_code;
+assign rx_all_queue[RX_DISP_WIRE*8 +: 8] = wire_end_queue;
+assign tx_all_queue[TX_DISP_WIRE*8 +: 8] = wire_end_queue;
 
 nic_account #(
     .SOURCES(RX_DISPS),
@@ -1219,6 +1257,8 @@ assign idle = frames_idle && axil_idle;
 assign m_axis_wire_seq = mac_tx_meta[`MF_SEQ];
 assign m_axis_wire_direction = mac_tx_meta[`MF_DIRECTION];
 
+wire unused_ends = &{1'b0, egress_tx_rx_valid, egress_tx_tx_valid, egress_tx_seq, egress_tx_code, egress_tx_queue,
+                     mac_tx_rx_valid, mac_tx_tx_valid, mac_tx_seq, mac_tx_code, mac_tx_queue};
 wire unused_meta = &{1'b0, mac_tx_meta, s_axis_host_meta, roce_gen_meta, rx_buffer_disp_direction,
                      rx_demux_drop_valid, rx_demux_drop_meta, tx_demux_drop_valid, tx_demux_drop_meta};
 
