@@ -19,8 +19,10 @@ from tb.lib import cover
 from tb.lib.clock import high_within, wait_cycles
 from tb.mac.cases import MAX, payload, wrong
 from tb.mac.wire import C, Wire
+from tb.nic.redirect import CONFIG, Act, frame
 from tb.nic.wire import CORE_PS, XGMII_PS, WirePort
 from tb.targets.base import UnmappedAddress
+from tb.targets.program import writes
 
 __all__: list[str] = []
 
@@ -138,7 +140,8 @@ def cases() -> list[tuple[str, Wire, int | None, list[str]]]:
 
 @test
 async def what_is_wrong_on_the_wire_ends_with_its_code_and_no_other_frame_does(dut: Any) -> None:
-    """Each kind between two good frames, in both start lanes, while frames go out; the account balances."""
+    """Each kind between two good frames, in both start lanes, and runts of each length, while frames go out; the
+    account balances."""
     port = await WirePort(dut, FAST, SLOW).start()
     await port.axil.write(PORT["mac_rx.control"].address, LIMIT << 16 | 1)
     await wait_cycles(dut.clk, 40)
@@ -156,6 +159,10 @@ async def what_is_wrong_on_the_wire_ends_with_its_code_and_no_other_frame_does(d
             codes += [Code.DELIVERED, *([] if code is None else [code]), Code.DELIVERED]
             counted.update(moved)
             injected(name)
+    for length in range(1, 60):
+        await port.words_in(Wire().idle(length % 2 * 4 + 8).frame(payload(length)).idle(16).words())
+        codes.append(Code.RUNT)
+        counted["undersize"] += 1
     await port.ended(len(codes), len(sent))
     assert port.codes("rx") == codes
     port.check_received(good)
@@ -236,6 +243,65 @@ async def faults_that_come_and_go_cut_no_frame_and_leave_no_end_out(dut: Any) ->
 
 
 @test
+async def redirected_frames_end_in_the_account_of_the_edge_where_they_came_in(dut: Any) -> None:
+    """From the wire to the wire by what mac_tx says of them, a link fault too; from the host to the host."""
+    port = await WirePort(dut, FAST, SLOW).start()
+    for address, value in writes(CONFIG):
+        await port.axil.write(address, value)
+    for fault in (0, 2):
+        port.forget()
+        port.source.set_seq_os(fault or None)
+        await wait_cycles(dut.rx_clk, 300)
+        base = dict(port.entered)
+        acts = {way: [port.rng.choice((Act.REDIRECT, Act.NONE, Act.MIRROR)) for _ in range(60)] for way in ("rx", "tx")}
+        frames = {way: [frame(act, 60 + n % 40, n) for n, act in enumerate(acts[way])] for way in acts}
+        port.receive(frames["rx"])
+        port.transmit(frames["tx"])
+        await port.ended(60, 60)
+        for way in ("rx", "tx"):
+            out = [(act == Act.REDIRECT) == (way == "rx") for act in acts[way]]  # to the wire
+            lost = Code.LINK_FAULT if fault else Code.DELIVERED
+            assert port.codes(way) == [lost if to_wire else Code.DELIVERED for to_wire in out], way
+        wire = [bytes(each.get_payload()) for each in port.at_wire()]
+        for sent, data in zip(port.sent, wire, strict=True):
+            way = "tx" if sent.direction else "rx"
+            assert data == frames[way][sent.seq - base.get(way, 0)], f"{way} {sent.seq}"
+        to_wire = acts["rx"].count(Act.REDIRECT) + 60 - acts["tx"].count(Act.REDIRECT)
+        assert len(wire) == (0 if fault else to_wire)
+        copies = acts["rx"].count(Act.MIRROR) + acts["tx"].count(Act.MIRROR)
+        assert len(port.at_host()) == 120 - to_wire + copies
+    await port.check_accounts()
+
+
+@test
+async def a_mac_that_is_disabled_takes_nothing_and_goes_on(dut: Any) -> None:
+    """mac_rx: frames that start meanwhile are no frames. mac_tx: frames wait. Both end what is under way."""
+    port = await WirePort(dut).start()
+    frames = [payload(100, seed) for seed in range(20)]
+    for way, rest in (("rx", 0), ("tx", 0xC02)):
+        control = PORT[f"mac_{way}.control"].address
+        on = MAX << 16 | 1 if way == "rx" else rest | 1
+        for delay in (30, 77):
+            port.forget()
+            (port.receive if way == "rx" else port.transmit)(frames)
+            await wait_cycles(dut.clk, delay)
+            await port.axil.write(control, on & ~1)
+            await wait_cycles(dut.clk, 600)
+            ended = len(port.ends[way])
+            assert 0 < ended < len(frames)
+            await port.axil.write(control, on)
+            await wait_cycles(dut.clk, 40)
+            if way == "rx":
+                port.receive(frames[-1:])
+                await port.ended(ended + 1, 0)
+                port.check_received([*frames[:ended], frames[-1]])
+            else:
+                await port.ended(0, len(frames))
+                port.check_transmitted(frames)
+    await port.check_accounts()
+
+
+@test
 async def timestamps_are_those_of_the_starts_within_eight_ns(dut: Any) -> None:
     """In both directions, behind a reset, behind a jump of the port's time, and when clocks that are 100 ppm off have
     run for 120 us without a frame, in which they would drift by 12 ns; never back."""
@@ -254,8 +320,8 @@ async def timestamps_are_those_of_the_starts_within_eight_ns(dut: Any) -> None:
         port.receive(frames)
         port.transmit(frames)
         await port.ended(len(frames), len(frames))
-        for frame, (now, lane) in zip(port.check_received(frames), port.starts, strict=True):
-            time = unpack(frame.meta)["timestamp"] << 32
+        for got, (now, lane) in zip(port.check_received(frames), port.starts, strict=True):
+            time = unpack(got.meta)["timestamp"] << 32
             assert abs(time - now) <= TIME_BOUND, f"rx, lane {lane}: {(time - now) / 2**32} ns off"
             assert time >= last["rx"]
             last["rx"] = time

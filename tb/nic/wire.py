@@ -92,6 +92,8 @@ class WirePort:
     rx_ps: int = XGMII_PS
     tx_ps: int = XGMII_PS
     ends: dict[str, list[Ended]] = field(default_factory=lambda: {"rx": [], "tx": []})
+    history: dict[str, list[Ended]] = field(default_factory=lambda: {"rx": [], "tx": []})
+    """All ends, ``ends`` those since `forget`."""
     entered: Counter[str] = field(default_factory=Counter)
     sent: list[Sent] = field(default_factory=list)
     starts: list[tuple[int, int]] = field(default_factory=list)
@@ -145,7 +147,9 @@ class WirePort:
         while True:
             await edge
             if str(valid.value) == "1":
-                self.ends[way].append(Ended(int(str(seq.value), 2), int(str(code.value), 2)))
+                end = Ended(int(str(seq.value), 2), int(str(code.value), 2))
+                self.ends[way].append(end)
+                self.history[way].append(end)
             if str(entry.value) == "1":
                 self.entered[way] += 1
 
@@ -272,8 +276,10 @@ class WirePort:
     async def check_accounts(self) -> None:
         """Of each direction: frames in are the sum of ends, by the reports and by the registers; nothing is lost."""
         for way in ("rx", "tx"):
-            codes = Counter(end.code for end in self.ends[way])
-            assert sorted(end.seq for end in self.ends[way]) == [*range(self.entered[way])], f"{way}: an end is missing"
+            codes = Counter(end.code for end in self.history[way])
+            assert sorted(end.seq for end in self.history[way]) == [*range(self.entered[way])], (
+                f"{way}: an end is missing"
+            )
             assert await self.read64(f"nic.{way}_frames_in") == self.entered[way] == codes.total(), way
             for code, count in codes.items():
                 counted = await self.read64(f"nic.{way}_disposition[{code}]")
