@@ -277,9 +277,8 @@ class WirePort:
         """Of each direction: frames in are the sum of ends, by the reports and by the registers; nothing is lost."""
         for way in ("rx", "tx"):
             codes = Counter(end.code for end in self.history[way])
-            assert sorted(end.seq for end in self.history[way]) == [*range(self.entered[way])], (
-                f"{way}: an end is missing"
-            )
+            numbers = sorted(end.seq for end in self.history[way])
+            assert numbers == [*range(self.entered[way])], f"{way}: an end is missing, or there is one too many"
             assert await self.read64(f"nic.{way}_frames_in") == self.entered[way] == codes.total(), way
             for code, count in codes.items():
                 counted = await self.read64(f"nic.{way}_disposition[{code}]")
