@@ -33,6 +33,8 @@ TIME_BOUND = 8 << 32
 """How far a timestamp may be from the port's time, 64.32 ns (docs/mac.md, In the port)."""
 TIME_SETTLES = 64
 """Cycles of the core behind a reset or a jump of its time, until timestamps are within that."""
+IDLE_FALLS = 4
+"""Cycles of the core until the port knows of a start on XGMII."""
 LENGTHS = [*range(1, 20), *range(58, 70), *range(122, 137), *range(250, 262), 600, 601, 602, *range(1508, 1520)]
 injected = cover.point("wire.injected", ["bad_fcs", "error", "idle", "start", "runt", "fragment", "tiny", "oversize",
                                          "jabber", "sfd", "lane1"])  # fmt: skip
@@ -313,6 +315,29 @@ async def a_mac_that_is_disabled_takes_nothing_and_goes_on(dut: Any) -> None:
                 await port.ended(0, len(frames))
                 port.check_transmitted(frames)
     await port.check_accounts()
+
+
+@test
+async def the_port_is_not_idle_while_a_frame_is_in_a_mac(dut: Any) -> None:
+    """From a few cycles behind its start on XGMII, which the clocks need, to its end; and up to terminate."""
+    port = await WirePort(dut, SLOW, FAST).start()
+    edge = RisingEdge(dut.clk)
+    for length in (60, 61, 100, 1514):
+        for way in ("rx", "tx"):
+            port.forget()
+            await wait_cycles(dut.clk, 50)
+            assert str(dut.idle.value) == "1"
+            (port.receive if way == "rx" else port.transmit)([payload(length)])
+            idle: list[bool] = []
+            begun = -1
+            while not (port.at_wire() if way == "tx" else port.ends["rx"]):
+                await edge
+                idle.append(str(dut.idle.value) == "1")
+                if begun < 0 and (port.starts if way == "rx" else not idle[-1]):
+                    begun = len(idle)
+                assert len(idle) < 3000
+            assert not any(idle[begun + IDLE_FALLS : -1]), f"{way}, {length} bytes: idle {idle[begun:]}"
+            await port.ended(*((1, 0) if way == "rx" else (0, 1)))
 
 
 @test
