@@ -248,3 +248,19 @@ async def a_register_that_is_not_there_is_an_error(dut: Any) -> None:
     for name in ("mac_rx.frames_ok", "mac_tx.bytes_ok", "mac_tx.id", "mac_rx.id"):
         _, error, cycles = await slots.access(name, write=5)
         assert not error and cycles <= 3, name
+
+
+@test
+async def an_answer_that_comes_too_late_is_not_taken_for_the_next_one(dut: Any) -> None:
+    slots = await Slots(dut).start()
+    slots.receive([slots.frame(60) for _ in range(5)])
+    await slots.drain()
+    for phase in range(16):
+        slots.clocks["rx_clk"].stop()
+        assert (await slots.access("mac_rx.frames_ok"))[1]
+        task = cocotb.start_soon(slots.access("mac_rx.multicast"))
+        await wait_cycles(dut.clk, 1 + phase)
+        slots.clocks["rx_clk"].start()
+        value, error, _ = await task
+        assert (value, error) == (0, False), f"phase {phase}: what was asked before was {value}"
+        assert await slots.read("mac_rx.frames_ok") == 5

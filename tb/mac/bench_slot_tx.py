@@ -1,4 +1,4 @@
-"""Bench of the slot of ``mac_tx``: the port's clock into the MAC's, and the frames' ends back (docs/mac.md, In the port)."""
+"""Bench of the slot of ``mac_tx``: the port's clock into the MAC's, and the ends back (docs/mac.md, In the port)."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ async def _time(dut: Any, rx: int, tx: int) -> None:
     tx_off = [(time >> 32) - slots.now_at(ended - tx) for *_, time, ended in slots.marks]
     assert len(rx_off) == len(tx_off) == 4 * 12 * 8
     for off in (rx_off, tx_off):
-        assert -8 <= min(off) and max(off) <= 8, (min(off), max(off))
+        assert min(off) >= -8 and max(off) <= 8, (min(off), max(off))
         assert max(off) > min(off)
     for times in ([frame.time for frame in slots.got], [time for _, _, time, _ in slots.marks]):
         assert times == sorted(times), "time went back"
@@ -255,3 +255,38 @@ async def times_follow_the_ports_with_clocks_that_are_faster(dut: Any) -> None:
 @test
 async def times_follow_the_ports_with_clocks_that_are_slower(dut: Any) -> None:
     await _time(dut, WIRE + PPM, WIRE + PPM)
+
+
+@test
+async def times_stand_with_the_ports_clock_and_start_again_with_its_reset(dut: Any) -> None:
+    slots = await Slots(dut, rx=WIRE - PPM, tx=WIRE + PPM).start()
+    offs: list[int] = []
+
+    async def some() -> None:
+        slots.forget_record()
+        slots.got.clear()
+        slots.starts.clear()
+        slots.receive([slots.frame(60) for _ in range(6)])
+        slots.send(*slots.puts([60] * 6))
+        await slots.drain()
+        rx, tx = slots.periods["rx_clk"], slots.periods["tx_clk"]
+        offs.extend(frame.time - slots.now_at(start - rx) for frame, start in zip(slots.got, slots.starts, strict=True))
+        offs.extend((time >> 32) - slots.now_at(ended - tx) for *_, time, ended in slots.marks)
+
+    for stop in (1, 7, 60, 5000):
+        await some()
+        before = max(time >> 32 for _, _, time, _ in slots.marks)
+        slots.clocks["clk"].stop()
+        await Timer(stop * CORE, "ps")
+        slots.clocks["clk"].start()
+        await wait_cycles(dut.clk, 64)
+        await some()
+        assert min(time >> 32 for _, _, time, _ in slots.marks) >= before, "time went back"
+        await slots.pulse("rst", 1 + stop % 3)
+        await wait_cycles(dut.clk, 100)
+        await some()
+        assert slots.marks[0][2] >> 32 < 2000, "it starts again"
+        await slots.pulse("tx_rst")
+        await slots.pulse("rx_rst")
+        await wait_cycles(dut.clk, 100)
+    assert len(offs) == 4 * 3 * 12 and -8 <= min(offs) <= max(offs) <= 8, (min(offs), max(offs))

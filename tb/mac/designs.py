@@ -10,8 +10,8 @@ __all__ = ["BER", "bench_design", "loop_design", "mac_design", "pcs_design", "sl
 _RTL = ROOT / "rtl" / "mac"
 _TOPS = ROOT / "tb" / "mac" / "tops"
 _NIC = (
-    "nic_clock_watch", "nic_disp_fifo", "nic_link", "nic_overflow_cut", "nic_read_cross", "nic_setting_cross", "nic_slot",
-    "nic_slot_mac_rx", "nic_slot_mac_tx", "nic_time", "nic_time_cross", "nic_wire_ends", "slot_regs",
+    "nic_clock_watch", "nic_disp_fifo", "nic_link", "nic_overflow_cut", "nic_read_cross", "nic_setting_cross",
+    "nic_slot", "nic_slot_mac_rx", "nic_slot_mac_tx", "nic_time", "nic_time_cross", "nic_wire_ends", "slot_regs",
 )  # fmt: skip
 """Of the port's RTL, what the MAC's slots are made of."""
 _LIB = ("axis_adapter", "axis_async_fifo", "axis_register", "sync_bit", "sync_bus")

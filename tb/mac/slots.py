@@ -1,7 +1,7 @@
 """The environment of the slots of ``mac_rx`` and ``mac_tx``: ``tops/mac_slots.v``, three clocks, everything recorded.
 
-Time runs ten times slower than in the port, so that clocks 100 ppm apart have whole periods in ps: a cycle of ``clk`` is
-40 ns, and ``now`` grows by 4 ns in it. ``NS`` is a ns of ``now`` in ps.
+Time runs ten times slower than in the port, so that clocks 100 ppm apart have whole periods in ps: a cycle of ``clk``
+is 40 ns, and ``now`` grows by 4 ns in it. ``NS`` is a ns of ``now`` in ps.
 """
 
 from __future__ import annotations
@@ -214,7 +214,9 @@ class Slots:
     async def counters(self, slot: str) -> Counter[str]:
         """All counters of a slot that aren't 0, 40 cycles from now: by then they have what was counted."""
         await wait_cycles(self.dut.clk, 40)
-        names = [register.name for register in PORT if register.name.startswith(f"{slot}.") and register.address & 0x100]
+        names = [
+            register.name for register in PORT if register.name.startswith(f"{slot}.") and register.address & 0x100
+        ]
         return Counter({name.partition(".")[2]: value for name in names if (value := await self.read(name))})
 
     # ---------------------------------------------------------------------------------------------------- each cycle

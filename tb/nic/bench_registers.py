@@ -1,4 +1,5 @@
-"""Registers of `nic_port` over AXI4-Lite: the automatic suite on the whole map of a port with its MACs, and the pyuvm model's front door.
+"""Registers of `nic_port` over AXI4-Lite: the automatic suite on the map of a port with its MACs, and the pyuvm model's
+front door.
 
 The AXI4-Lite master is cocotbext-axi's. No frame moves: the suite wants a quiet port. The pyuvm model comes from the
 same SystemRDL as the RTL (peakrdl-pyuvm); its 64-bit registers take two accesses, which the adapter asks for.

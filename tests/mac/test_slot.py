@@ -15,7 +15,6 @@ import pytest
 
 from tb.mac.designs import slots_design
 
-
 SMALL = {
     "rx": ["faults_of_the_link_are_seen_and_remembered", "a_clock_that_stops_cuts_one_frame", "settings_reach_the_mac"],
     "tx": ["frames_are_thrown_away_under_a_fault_and_pass_behind_it", "a_stopped_clock_starves_a_frame"],
