@@ -7,7 +7,8 @@ from collections import Counter
 from itertools import pairwise
 from typing import Any
 
-from cocotb.triggers import Timer
+import cocotb
+from cocotb.triggers import RisingEdge, Timer
 
 from models.mac import MacTxModel, good_events, padded
 from models.meta import Code
@@ -108,13 +109,12 @@ async def a_reset_of_the_macs_clock_ends_what_was_held_and_frames_go_on(dut: Any
     assert seen > 60
 
 
-@test
-async def a_reset_of_the_ports_clock_leaves_no_end_to_be_reported(dut: Any) -> None:
-    slots = await Slots(dut, tx=WIRE + PPM).start()
+async def _port_reset(dut: Any, tx: int, phases: int) -> None:
+    slots = await Slots(dut, tx=tx).start()
     errored = 0
-    for phase in range(60):
+    for phase in range(phases):
         slots.forget_record()
-        slots.send(*slots.puts([61, 200, 60, 333, 61, 17, 1, 90, 60, 700, 60, 60]))
+        slots.send(*slots.puts([1, 1, 1, 1] if phase % 5 == 4 else [61, 200, 60, 333, 61, 17, 1, 90, 60, 700, 60, 60]))
         await Timer(4 * CORE + phase * 31_000, "ps")
         slots.forget()
         await slots.pulse("rst", 1 + phase % 3)
@@ -129,7 +129,17 @@ async def a_reset_of_the_ports_clock_leaves_no_end_to_be_reported(dut: Any) -> N
         errored += sum(frame.code != 0 for frame in model.frames)
     # The frame under way ended in error characters: its end was cut off, or came too late
     counted = await slots.counters("mac_tx")
-    assert counted["errored"] + counted["underrun"] == errored and counted["errored"] > 10
+    assert counted["errored"] + counted["underrun"] == errored > 5
+
+
+@test
+async def a_reset_of_the_ports_clock_leaves_no_end_to_be_reported(dut: Any) -> None:
+    await _port_reset(dut, WIRE + PPM, 40)
+
+
+@test
+async def nor_does_it_where_the_mac_sends_slowly_what_it_holds(dut: Any) -> None:
+    await _port_reset(dut, 5 * WIRE // 2, 30)
 
 
 @test
@@ -220,8 +230,23 @@ async def settings_reach_the_mac(dut: Any) -> None:
     slots.check_ends([*frames, *more], Code.DELIVERED)
 
 
-async def _time(dut: Any, rx: int, tx: int) -> None:
+async def _grows(dut: Any) -> None:
+    """The MAC's time never goes back."""
+    before = 0
+    while True:
+        await RisingEdge(dut.tx_clk)
+        time = int(str(dut.wire_time.value), 2)
+        assert time >= before, f"time went back by {before - time} / 2**32 ns"
+        before = time
+
+
+async def _time(dut: Any, rx: int, tx: int, increment: float) -> None:
+    """increment: what the MACs take for a cycle of their clocks, in ns."""
     slots = await Slots(dut, rx=rx, tx=tx).start()
+    for name in ("mac_rx.time_increment", "mac_tx.time_increment"):
+        for word in range(2):
+            await slots.access(name, write=round(increment * 2**32) >> 32 * word & 0xFFFFFFFF, word=word)
+    task = cocotb.start_soon(_grows(dut))
     target = 0
     for part in range(4):
         for _ in range(12):
@@ -243,18 +268,20 @@ async def _time(dut: Any, rx: int, tx: int) -> None:
     for off in (rx_off, tx_off):
         assert min(off) >= -8 and max(off) <= 8, (min(off), max(off))
         assert max(off) > min(off)
-    for times in ([frame.time for frame in slots.got], [time for _, _, time, _ in slots.marks]):
-        assert times == sorted(times), "time went back"
+        dut._log.info("off by %d to %d ns", min(off), max(off))
+    times = [frame.time for frame in slots.got]
+    assert times == sorted(times), "time went back"
+    task.cancel()
 
 
 @test
 async def times_follow_the_ports_with_clocks_that_are_faster(dut: Any) -> None:
-    await _time(dut, WIRE - PPM, WIRE - PPM)
+    await _time(dut, WIRE - PPM, WIRE - PPM, 2.57)
 
 
 @test
 async def times_follow_the_ports_with_clocks_that_are_slower(dut: Any) -> None:
-    await _time(dut, WIRE + PPM, WIRE + PPM)
+    await _time(dut, WIRE + PPM, WIRE + PPM, 2.55)
 
 
 @test
@@ -273,15 +300,21 @@ async def times_stand_with_the_ports_clock_and_start_again_with_its_reset(dut: A
         offs.extend(frame.time - slots.now_at(start - rx) for frame, start in zip(slots.got, slots.starts, strict=True))
         offs.extend((time >> 32) - slots.now_at(ended - tx) for *_, time, ended in slots.marks)
 
-    for stop in (1, 7, 60, 5000):
+    for stop in (60, 61, 77, 5000):
         await some()
-        before = max(time >> 32 for _, _, time, _ in slots.marks)
+        before = slots.got[-1].time
         slots.clocks["clk"].stop()
         await Timer(stop * CORE, "ps")
+        slots.got.clear()
+        slots.receive([slots.frame(60) for _ in range(4)])
+        await Timer(40 * CORE, "ps")
         slots.clocks["clk"].start()
+        await slots.drain()
+        stood = [frame.time for frame in slots.got]
+        assert len(stood) == 4 and before < stood[0] and stood == sorted(stood)
         await wait_cycles(dut.clk, 64)
         await some()
-        assert min(time >> 32 for _, _, time, _ in slots.marks) >= before, "time went back"
+        assert stood[-1] < slots.got[0].time, "time went back"
         await slots.pulse("rst", 1 + stop % 3)
         await wait_cycles(dut.clk, 100)
         await some()
