@@ -271,6 +271,9 @@ async def slips_find_any_offset(dut: Any) -> None:
             assert waited < 200 * (offset + 1)
         assert len(b.slips) == offset
         assert all(after - before >= 32 for before, after in zip(b.slips, b.slips[1:], strict=False))
+        b.drive([IDLE] * 8)
+        await wait_cycles(dut.clk, 12)
+        assert b.latest() == [IDLE] * 8
 
 
 @test

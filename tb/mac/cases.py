@@ -8,7 +8,7 @@ from models.mac import fcs
 from models.meta import Code
 from tb.mac.wire import C, Wire
 
-__all__ = ["MAX", "VERDICTS", "near_misses", "payload"]
+__all__ = ["MAX", "VERDICTS", "near_misses", "payload", "wrong"]
 
 MAX = 9596
 """Longest frame that a port takes, without FCS."""

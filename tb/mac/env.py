@@ -13,13 +13,14 @@ from typing import Any
 
 import cocotb
 from cocotb.triggers import RisingEdge
+from cocotb.types import LogicArray
 
 from models.mac import TX_LATENCY, End, MacRxModel, MacTxModel, RxFrame
 from models.mac_xgmii import IDLE_WORD, TERMINATE, Word, characters
 from models.meta import Code
 from tb.lib import cover
 from tb.lib.clock import WIRE_PS, cycle, reset, start_clock
-from tb.lib.suite import seeded
+from tb.lib.suite import four_state, seeded
 
 __all__ = ["RX_STATS", "TX_STATS", "Bench", "Received", "Sent", "hexed", "word_bits", "word_of_bits"]
 
@@ -80,6 +81,10 @@ def hexed(word: Word | int) -> str:
     return f"d={d:016x} c={c:02x}"
 
 
+Beat = tuple[int | LogicArray, int, int, int, Sent | None]
+"""tdata, tkeep, tlast, tuser; the frame that it is the first beat of."""
+
+
 class Bench:
     """``mac_bench``: streams, XGMII in and out, strobes. Lists of what came are filled while the clock runs."""
 
@@ -101,8 +106,8 @@ class Bench:
         self.fault_log: list[tuple[int, int]] = []
         """Cycle and ``remote_fault``, ``local_fault`` as a number, each time that they changed."""
         self.sent: list[Sent] = []
-        self._beats: deque[tuple[int, int, int, int, Sent | None] | None] = deque()
-        self._offered: tuple[int, int, int, int, Sent | None] | None = None
+        self._beats: deque[Beat | None] = deque()
+        self._offered: Beat | None = None
         self.fed_from = -1
         self._wire: deque[Word] = deque()
         self._wire_now: Word = IDLE_WORD
@@ -156,9 +161,13 @@ class Bench:
                 if frame.stall_at is not None and at // 8 == frame.stall_at:
                     self._beats.extend([None] * frame.stall)
                 last = int(at + 8 >= len(data))
-                value = int.from_bytes(piece, "little")
-                if len(piece) < 8:  # lanes that aren't kept carry noise: field report pulp-ethernet#5
-                    value |= noise.getrandbits(64 - 8 * len(piece)) << 8 * len(piece)
+                value: int | LogicArray = int.from_bytes(piece, "little")
+                if len(piece) < 8:  # lanes that aren't kept carry noise: pulp-ethernet#5, cocotbext-axi#64
+                    free = 64 - 8 * len(piece)
+                    if four_state():
+                        value = LogicArray(f"{'X' * free}{value:0{64 - free}b}")
+                    else:
+                        value |= noise.getrandbits(free) << 64 - free
                 user = int(frame.bad) if last else noise.getrandbits(1)
                 self._beats.append((value, (1 << len(piece)) - 1, last, user, frame if at == 0 else None))
 
@@ -173,10 +182,15 @@ class Bench:
         for _ in range(cycles):
             await edge
 
+    @property
+    def sending(self) -> bool:
+        """Beats for ``mac_tx`` are left."""
+        return bool(self._beats) or self._offered is not None
+
     async def drain(self, more: int = 40) -> None:
         """Waits until everything queued has gone in, and ``more`` cycles."""
         edge = RisingEdge(self.clk)
-        while self._beats or self._offered is not None or self._wire:
+        while self.sending or self._wire:
             await edge
         await self.run(more)
 

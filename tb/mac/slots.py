@@ -57,6 +57,8 @@ class Put:
     """Time of the edge of its first beat's handshake."""
     ends: list[tuple[int, int]] = field(default_factory=list)
     """Code and queue of each end that was reported."""
+    ended: int = -1
+    """Time of the edge behind the last of them."""
 
 
 class Slots:
@@ -300,6 +302,7 @@ class Slots:
         for frame in self.put:
             if frame.taken >= 0 and frame.seq == seq and frame.direction == direction and not frame.copy:
                 frame.ends.append((code, queue))
+                frame.ended = self.edges_of_clk[-1]
                 self.order.append(seq)
                 return
         self.unknown.append((seq, code))
@@ -320,13 +323,17 @@ class Slots:
         return MacRxModel(max_frame=10000).run(map(word_of_bits, self.words))
 
     def check_ends(self, frames: Iterable[Put], *codes: Code) -> Counter[int]:
-        """Each frame has one end, with one of these codes and its own queue, in order; returns how many of each."""
+        """Each frame has one end, with one of these codes and its own queue, in order, that of one that is delivered
+        behind its start on XGMII; returns how many of each."""
         assert not self.unknown, f"ends of no frame: {self.unknown}"
         seen: Counter[int] = Counter()
+        begun = {seq: time for seq, _, _, time in self.marks}
         for frame in frames:
             assert len(frame.ends) == 1, f"frame {frame.seq}: ends {frame.ends}"
             code, queue = frame.ends[0]
             assert code in codes and queue == frame.queue, f"frame {frame.seq}: code {code}, queue {queue}"
             seen[code] += 1
+            if code == Code.DELIVERED:
+                assert begun[frame.seq] < frame.ended, f"frame {frame.seq}: its end came before it was sent"
         assert self.order == sorted(self.order), f"ends in the order {self.order}"
         return seen
