@@ -231,7 +231,7 @@ def latency_cycles(key: Key | None, part: Part) -> tuple[int, int]:
     else:
         cipher = 15 if key.cipher is CipherKind.AES else 33
     last = cipher + 8
-    if part.command.save or not (part.aad or part.text):
+    if part.command.save or not (part.aad or part.text or part.offset):
         last -= 1
     return (cipher + 5, last) if part.text_beats > 1 else (last, last)
 
