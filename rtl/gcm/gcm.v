@@ -6,8 +6,9 @@
 // Latency, for a packet in an engine that holds nothing, which comes without gaps and leaves as it can: from the
 // handshake of the first beat of text to the first beat out, and from that of the last beat to the last beat out
 //     AES 20 and 23     SM4 38 and 41     no key 5 and 8
-// The last one of a part that is saved, and of a packet that is one beat with nothing, is one less. A change of cipher
-// costs no cycle at the input: places leave in order, one a cycle, each when its block is there.
+// The last one of a part that is saved, and of a packet that is one beat with nothing, is one less; that of a part of AAD
+// alone that is saved is 7. A change of cipher costs no cycle at the input: places leave in order, one a cycle, each when
+// its block is there.
 // A packet's first beat is taken two cycles behind its command, at the earliest.
 //
 // Parameters: KEYS, slots of the key table, a power of two; SM4_EN 0 or 1.

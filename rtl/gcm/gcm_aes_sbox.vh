@@ -1,4 +1,5 @@
 // The S-box of AES (FIPS 197, 5.1.1). Written by gcm_sbox.py: don't edit.
+(* rom_style = "logic" *)
 reg [7:0] rom [0:255];
 
 initial begin

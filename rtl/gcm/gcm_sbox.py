@@ -13,6 +13,7 @@ _AES_FIELD, _SM4_FIELD = 0x11B, 0x1F5
 
 TEXT = """\
 // {title}. Written by gcm_sbox.py: don't edit.
+(* rom_style = "logic" *)
 reg [7:0] rom [0:255];
 
 initial begin

@@ -1,4 +1,4 @@
-"""Bench of ``gcm_aes`` and of ``gcm_sm4``: the standards' own vectors, then a block a cycle, each with a key of its own.
+"""Bench of ``gcm_aes`` and of ``gcm_sm4``: the standards' vectors, then a block a cycle, each with a key of its own.
 
 ``dut.s_256`` tells which of the two it is.
 """

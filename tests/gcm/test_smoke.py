@@ -1,8 +1,8 @@
 """The GCM engine at work: the standards' vectors, and what OpenSSL says of everything else.
 
 Sweep:    AES of both sizes, SM4, no key; packets without AAD, without text, without both; tags of 8, 12 and 16 bytes
-Stimulus: vectors of SP 800-38D, RFC 8998, FIPS 197 and GB/T 32907; random packets under gaps and stalls, parts that stop
-          at any byte, keys written under full load, resets at any time
+Stimulus: vectors of SP 800-38D, RFC 8998, FIPS 197 and GB/T 32907; random packets under gaps and stalls, parts that
+          stop at any byte, keys written under full load, resets at any time
 Checks:   bytes, tags, verdicts, states
 Timing:   to the first beat of text 20 cycles (AES), 38 (SM4), to the last one 23 and 41; A + T + 1 cycles a packet
 """
