@@ -10,15 +10,24 @@ from typing import Any
 import cocotb
 from cocotb.task import Task
 
-from models.gcm import BLOCK, COMMAND_CYCLES, TAG_BYTES, Command, Part, blocks, latency_cycles, packet_cycles
+from models.gcm import (
+    BLOCK,
+    COMMAND_CYCLES,
+    KEY_WAIT_CYCLES,
+    TAG_BYTES,
+    Command,
+    Part,
+    blocks,
+    key_cycles,
+    latency_cycles,
+    packet_cycles,
+)
 from tb.gcm.env import KINDS, PORTS, Done, GcmEnv, test
 from tb.lib import cover
 from tb.lib.pause import PAUSES
 
 __all__: list[str] = []
 
-KEY_CYCLES = 60
-"""Most cycles from a key's handshake to its end: 16 of waiting, SM4's rounds, and the way there and back."""
 seen_reset = cover.point("gcm.reset", ["idle", "key", "aad", "text", "out"])
 
 
@@ -517,12 +526,35 @@ async def a_key_is_done_under_full_load(env: GcmEnv) -> None:
         env.send(env.part(slot % 3, 0, size) for slot in range(300 if size == 0 else 100))
         await env.wires.cycles(60)
         env.scoreboard.key_cycles.clear()
-        for slot in range(3, 7):
-            env.write(slot, env.key())
+        keys = [env.key(kind) for kind in KINDS]
+        for slot, key in enumerate(keys):
+            env.write(slot + 3, key)
         await env.written()
         assert env.scoreboard.open, "the load ended before the keys did"
-        assert max(env.scoreboard.key_cycles) <= KEY_CYCLES, f"{env.scoreboard.key_cycles} cycles"
+        for key, cycles in zip(keys, env.scoreboard.key_cycles, strict=True):
+            assert key_cycles(key) <= cycles <= key_cycles(key) + KEY_WAIT_CYCLES, f"{key.cipher.name}: {cycles} cycles"
         await env.finish()
+
+
+@test
+async def a_key_takes_the_cycles_of_the_model(env: GcmEnv) -> None:
+    """Written into an engine that holds nothing; an erasure too."""
+    for key in (*(env.key(kind) for kind in KINDS), None) * 2:
+        env.scoreboard.key_cycles.clear()
+        env.write(5, key)
+        await env.written()
+        assert env.scoreboard.key_cycles == [key_cycles(key)], f"{key} took {env.scoreboard.key_cycles} cycles"
+        await env.finish()
+
+
+@test
+async def the_end_of_a_stream_takes_its_open_block_and_its_lengths(env: GcmEnv) -> None:
+    """Parts that go on in the middle of a block, with a few bytes, and with none."""
+    await env.fill(2)
+    for text in (0, 3, 11, 12, 40):
+        for save in (False, True):
+            parts = [env.resumed(env.part(1, 0, text), 21, save=save) for _ in range(24)]
+            checked_rate(await env.run(parts), packet_cycles(parts[0]), f"{text} bytes from lane 5, saved {save}")
 
 
 @test
