@@ -105,9 +105,12 @@ class Feed(uvm_sequence):
             while not self.values:
                 self._more.clear()
                 await self._more.wait()
-            item = Item(self.values.popleft())
+            # It stands in the queue until its driver has it, so that nobody takes the port for empty meanwhile.
+            item = Item(self.values[0])
             await self.start_item(item)
             await self.finish_item(item)
+            if self.values and self.values[0] is item.value:
+                self.values.popleft()
 
 
 class _Driver(uvm_driver):
