@@ -10,7 +10,18 @@ from typing import Any
 import cocotb
 from cocotb.task import Task
 
-from models.gcm import BLOCK, COMMAND_CYCLES, TAG_BYTES, Command, Part, blocks, latency_cycles, packet_cycles
+from models.gcm import (
+    BLOCK,
+    COMMAND_CYCLES,
+    KEY_WAIT_CYCLES,
+    TAG_BYTES,
+    Command,
+    Part,
+    blocks,
+    key_cycles,
+    latency_cycles,
+    packet_cycles,
+)
 from tb.gcm.env import KINDS, PORTS, Done, GcmEnv, test
 from tb.lib import cover
 from tb.lib.pause import PAUSES
@@ -353,21 +364,21 @@ async def turns(env: GcmEnv, streams: list[Coroutine[Any, Any, None]], together:
 @test
 async def reset_at_any_time_leaves_nothing_behind(env: GcmEnv) -> None:
     """In each of the first cycles of traffic; there is then no key, and packets with new ones are right."""
+    slots = (0, 1, 2, env.slots - 1)
     for delay in (*range(0, 12), *range(12, 60, 5)):
-        await env.fill(3)
+        await new_keys(env, slots)
         env.pause("out", "none" if delay % 3 else "one_in")
         env.write(1, env.key())
-        env.send(env.part(slot, 40, 60) for slot in (0, 1, 2, 0))
+        env.send(env.part(slot, 40, 60) for slot in (*slots, 0))
         await env.wires.cycles(delay)
         seen_reset(env.under_way())
         await env.reset(1 + delay % 3)
         env.pause("out", "none")
-        done = await env.run(env.part(slot, 20, 20) for slot in (0, 1, 2))
+        done = await env.run(env.part(slot, 20, 20) for slot in slots)
         assert all(one.result.no_key for one in done)
-        await env.fill(3)
-        done = await env.run(env.part(slot, 20, 20) for slot in (0, 1, 2))
-        assert not any(one.result.no_key for one in done)
-    await env.fill(1)
+        await new_keys(env, slots)
+        done = await env.run(env.part(slot, 20, 20) for slot in slots)
+        assert not any(one.result.bad for one in done)
     seen_reset(env.under_way())
     await env.reset()
     env.write(0, env.key())
@@ -376,6 +387,12 @@ async def reset_at_any_time_leaves_nothing_behind(env: GcmEnv) -> None:
     await env.reset()
     await env.fill(2)
     await env.run([env.part()])
+
+
+async def new_keys(env: GcmEnv, slots: tuple[int, ...]) -> None:
+    for slot in slots:
+        env.write(slot, env.key())
+    await env.written()
 
 
 @test
@@ -499,6 +516,45 @@ async def keys_are_written_at_no_cost_to_packets(env: GcmEnv) -> None:
     done = await env.run(env.part(slot, 8, 48) for slot in range(24))
     checked_rate(done, 5, "with key writes")
     await env.written()
+
+
+@test
+async def a_key_is_done_under_full_load(env: GcmEnv) -> None:
+    """Packets without AAD want a block of the cipher in every cycle; a key waits for 16 of them, then has its turn."""
+    await env.fill(3)
+    for size in (0, 48):
+        env.send(env.part(slot % 3, 0, size) for slot in range(300 if size == 0 else 100))
+        await env.wires.cycles(60)
+        env.scoreboard.key_cycles.clear()
+        keys = [env.key(kind) for kind in KINDS]
+        for slot, key in enumerate(keys):
+            env.write(slot + 3, key)
+        await env.written()
+        assert env.scoreboard.open, "the load ended before the keys did"
+        for key, cycles in zip(keys, env.scoreboard.key_cycles, strict=True):
+            assert key_cycles(key) <= cycles <= key_cycles(key) + KEY_WAIT_CYCLES, f"{key.cipher.name}: {cycles} cycles"
+        await env.finish()
+
+
+@test
+async def a_key_takes_the_cycles_of_the_model(env: GcmEnv) -> None:
+    """Written into an engine that holds nothing; an erasure too."""
+    for key in (*(env.key(kind) for kind in KINDS), None) * 2:
+        env.scoreboard.key_cycles.clear()
+        env.write(5, key)
+        await env.written()
+        assert env.scoreboard.key_cycles == [key_cycles(key)], f"{key} took {env.scoreboard.key_cycles} cycles"
+        await env.finish()
+
+
+@test
+async def the_end_of_a_stream_takes_its_open_block_and_its_lengths(env: GcmEnv) -> None:
+    """Parts that go on in the middle of a block, with a few bytes, and with none."""
+    await env.fill(2)
+    for text in (0, 3, 11, 12, 40):
+        for save in (False, True):
+            parts = [env.resumed(env.part(1, 0, text), 21, save=save) for _ in range(24)]
+            checked_rate(await env.run(parts), packet_cycles(parts[0]), f"{text} bytes from lane 5, saved {save}")
 
 
 @test
