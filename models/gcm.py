@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 __all__ = [
     "BLOCK",
     "COMMAND_CYCLES",
+    "KEY_WAIT_CYCLES",
     "MOST_AAD",
     "MOST_TEXT",
     "STATE_BITS",
@@ -30,6 +31,7 @@ __all__ = [
     "blocks",
     "ghash",
     "hash_subkey",
+    "key_cycles",
     "latency_cycles",
     "open_",
     "packet_cycles",
@@ -46,6 +48,8 @@ MOST_AAD = 65535
 """Bytes of AAD in a packet."""
 COMMAND_CYCLES = 2
 """Cycles from a command to the first beat of its packet, at the least."""
+KEY_WAIT_CYCLES = 16
+"""Cycles that a key waits, at the most, for a free place among packets."""
 STATE_BITS = 308
 """A state word: GHASH, block that isn't full, bytes of AAD (16 bits) and of text (36 bits)."""
 
@@ -214,8 +218,13 @@ def open_(key: Key, iv: bytes, aad: bytes, text: bytes, tag: bytes) -> tuple[byt
 def packet_cycles(part: Part) -> int:
     """Cycles that a part takes of an engine that is never idle: one for each block that GHASH takes in, one for the
     lengths; at least that of its one beat (docs/gcm.md, Time)."""
-    lengths = 0 if part.command.save else 1
-    return max(blocks(len(part.aad)) + part.text_beats + lengths, 1)
+    text = blocks(part.offset + len(part.text))
+    return max(blocks(len(part.aad)) + text + (0 if part.command.save else 1), 1)
+
+
+def key_cycles(key: Key | None) -> int:
+    """Cycles from a key write's handshake to its end, where no packet is in its way; None: an erasure."""
+    return 2 if key is None else 18 if key.cipher is CipherKind.AES else 36
 
 
 def latency_cycles(key: Key | None, part: Part) -> tuple[int, int]:
@@ -231,7 +240,7 @@ def latency_cycles(key: Key | None, part: Part) -> tuple[int, int]:
     else:
         cipher = 15 if key.cipher is CipherKind.AES else 33
     last = cipher + 8
-    if part.command.save or not (part.aad or part.text):
+    if part.command.save or not (part.aad or part.text or part.offset):
         last -= 1
     return (cipher + 5, last) if part.text_beats > 1 else (last, last)
 

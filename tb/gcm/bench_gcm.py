@@ -10,7 +10,18 @@ from typing import Any
 import cocotb
 from cocotb.task import Task
 
-from models.gcm import BLOCK, COMMAND_CYCLES, TAG_BYTES, Command, Part, blocks, latency_cycles, packet_cycles
+from models.gcm import (
+    BLOCK,
+    COMMAND_CYCLES,
+    KEY_WAIT_CYCLES,
+    TAG_BYTES,
+    Command,
+    Part,
+    blocks,
+    key_cycles,
+    latency_cycles,
+    packet_cycles,
+)
 from tb.gcm.env import KINDS, PORTS, Done, GcmEnv, test
 from tb.lib import cover
 from tb.lib.pause import PAUSES
@@ -93,13 +104,13 @@ async def each_bit_of_the_tag_counts_up_to_its_length_and_none_behind(env: GcmEn
 async def a_wrong_bit_in_each_byte_of_the_tag_is_refused(env: GcmEnv) -> None:
     """AArch64cryptolib#5: a verdict that looks at no byte accepts everything."""
     await env.fill(3)
-    for text in (0, 16, 30):
+    for aad, text in ((8, 0), (8, 16), (8, 30), (0, 0)):
         for slot in range(3):
             done = await env.run(
-                env.part(slot, 8, text, decrypt=True, flip=8 * octet + env.rng.randrange(8)) for octet in range(16)
+                env.part(slot, aad, text, decrypt=True, flip=8 * octet + env.rng.randrange(8)) for octet in range(16)
             )
             assert [one.result.bad for one in done] == [True] * 16
-            assert not (await env.run([env.part(slot, 8, text, decrypt=True)]))[0].result.bad
+            assert not (await env.run([env.part(slot, aad, text, decrypt=True)]))[0].result.bad
 
 
 @test
@@ -290,7 +301,9 @@ async def a_part_goes_on_at_any_place_of_a_long_stream(env: GcmEnv) -> None:
     """States that no bench has the time to reach: counters and lengths keep all their bits."""
     await env.fill(3)
     for slot in range(3):
-        for at in (0xFF * 16, 0xFFFF * 16, 0xFFFFFF * 16 + 5, 2**32 - 16, 2**35 - 3, 2**36 - 96):
+        # Counters around each power of 2^8, lengths around 2^32, and the end of the longest text.
+        edges = [(2**bits - 3) * 16 + lane for bits in (8, 16, 24, 28) for lane in (0, 5)]
+        for at in (*edges, 2**32 - 16, 2**35 - 3, 2**36 - 96):
             part = env.part(slot, 0, 40)
             await env.run([env.resumed(part, at)])
             await env.run([env.resumed(part, at, save=True)])
@@ -353,21 +366,21 @@ async def turns(env: GcmEnv, streams: list[Coroutine[Any, Any, None]], together:
 @test
 async def reset_at_any_time_leaves_nothing_behind(env: GcmEnv) -> None:
     """In each of the first cycles of traffic; there is then no key, and packets with new ones are right."""
+    slots = (0, 1, 2, env.slots - 1)
     for delay in (*range(0, 12), *range(12, 60, 5)):
-        await env.fill(3)
+        await new_keys(env, slots)
         env.pause("out", "none" if delay % 3 else "one_in")
         env.write(1, env.key())
-        env.send(env.part(slot, 40, 60) for slot in (0, 1, 2, 0))
+        env.send(env.part(slot, 40, 60) for slot in (*slots, 0))
         await env.wires.cycles(delay)
         seen_reset(env.under_way())
         await env.reset(1 + delay % 3)
         env.pause("out", "none")
-        done = await env.run(env.part(slot, 20, 20) for slot in (0, 1, 2))
+        done = await env.run(env.part(slot, 20, 20) for slot in slots)
         assert all(one.result.no_key for one in done)
-        await env.fill(3)
-        done = await env.run(env.part(slot, 20, 20) for slot in (0, 1, 2))
-        assert not any(one.result.no_key for one in done)
-    await env.fill(1)
+        await new_keys(env, slots)
+        done = await env.run(env.part(slot, 20, 20) for slot in slots)
+        assert not any(one.result.bad for one in done)
     seen_reset(env.under_way())
     await env.reset()
     env.write(0, env.key())
@@ -376,6 +389,12 @@ async def reset_at_any_time_leaves_nothing_behind(env: GcmEnv) -> None:
     await env.reset()
     await env.fill(2)
     await env.run([env.part()])
+
+
+async def new_keys(env: GcmEnv, slots: tuple[int, ...]) -> None:
+    for slot in slots:
+        env.write(slot, env.key())
+    await env.written()
 
 
 @test
@@ -400,9 +419,11 @@ async def idle_is_0_from_a_command_or_a_key_to_its_end(env: GcmEnv) -> None:
             task = cocotb.start_soon(env.run([env.part(slot, aad, text)]))
             idle = await watch_idle(env, task)
             assert not any(idle), f"idle is 1 in {idle.index(True)} of {len(idle)} cycles under way"
-    env.write(0, env.key())
-    task = cocotb.start_soon(env.written())
-    assert not any(await watch_idle(env, task, key=True))
+    for kind in KINDS:
+        env.write(0, env.key(kind))
+        task = cocotb.start_soon(env.written())
+        idle = await watch_idle(env, task, key=True)
+        assert not any(idle), f"idle is 1 in {idle.index(True)} of {len(idle)} cycles of a key"
 
 
 async def watch_idle(env: GcmEnv, task: Task[Any], *, key: bool = False) -> list[bool]:
@@ -414,6 +435,7 @@ async def watch_idle(env: GcmEnv, task: Task[Any], *, key: bool = False) -> list
         if under_way:
             idle.append(str(env.dut.idle.value) == "1")
     # The first value is that of the handshake's own cycle, which the engine can't know of.
+    assert len(idle) > 2, "nothing was under way"
     return idle[1:]
 
 
@@ -499,6 +521,45 @@ async def keys_are_written_at_no_cost_to_packets(env: GcmEnv) -> None:
     done = await env.run(env.part(slot, 8, 48) for slot in range(24))
     checked_rate(done, 5, "with key writes")
     await env.written()
+
+
+@test
+async def a_key_is_done_under_full_load(env: GcmEnv) -> None:
+    """Packets without AAD want a block of the cipher in every cycle; a key waits for 16 of them, then has its turn."""
+    await env.fill(3)
+    for size in (0, 48):
+        env.send(env.part(slot % 3, 0, size) for slot in range(300 if size == 0 else 100))
+        await env.wires.cycles(60)
+        env.scoreboard.key_cycles.clear()
+        keys = [env.key(kind) for kind in KINDS]
+        for slot, key in enumerate(keys):
+            env.write(slot + 3, key)
+        await env.written()
+        assert env.scoreboard.open, "the load ended before the keys did"
+        for key, cycles in zip(keys, env.scoreboard.key_cycles, strict=True):
+            assert key_cycles(key) <= cycles <= key_cycles(key) + KEY_WAIT_CYCLES, f"{key.cipher.name}: {cycles} cycles"
+        await env.finish()
+
+
+@test
+async def a_key_takes_the_cycles_of_the_model(env: GcmEnv) -> None:
+    """Written into an engine that holds nothing; an erasure too."""
+    for key in (*(env.key(kind) for kind in KINDS), None) * 2:
+        env.scoreboard.key_cycles.clear()
+        env.write(5, key)
+        await env.written()
+        assert env.scoreboard.key_cycles == [key_cycles(key)], f"{key} took {env.scoreboard.key_cycles} cycles"
+        await env.finish()
+
+
+@test
+async def the_end_of_a_stream_takes_its_open_block_and_its_lengths(env: GcmEnv) -> None:
+    """Parts that go on in the middle of a block, with a few bytes, and with none."""
+    await env.fill(2)
+    for text in (0, 3, 11, 12, 40):
+        for save in (False, True):
+            parts = [env.resumed(env.part(1, 0, text), 21, save=save) for _ in range(24)]
+            checked_rate(await env.run(parts), packet_cycles(parts[0]), f"{text} bytes from lane 5, saved {save}")
 
 
 @test

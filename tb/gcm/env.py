@@ -105,9 +105,12 @@ class Feed(uvm_sequence):
             while not self.values:
                 self._more.clear()
                 await self._more.wait()
-            item = Item(self.values.popleft())
+            # It stands in the queue until its driver has it, so that nobody takes the port for empty meanwhile.
+            item = Item(self.values[0])
             await self.start_item(item)
             await self.finish_item(item)
+            if self.values and self.values[0] is item.value:
+                self.values.popleft()
 
 
 class _Driver(uvm_driver):
@@ -181,7 +184,8 @@ class Scoreboard(uvm_component):
     def clear(self) -> None:
         """A reset: there is no key, and nothing under way."""
         self.model = GcmModel(*self._parameters)
-        self.writes: deque[KeyWrite] = deque()
+        self.writes: deque[Taken[KeyWrite]] = deque()
+        self.key_cycles: list[int] = []
         self._commands: deque[tuple[Command, Key | None, int]] = deque()
         self._packets: deque[Taken[Part]] = deque()
         self.done.clear()
@@ -192,11 +196,13 @@ class Scoreboard(uvm_component):
         return max(len(self._commands), len(self._packets))
 
     def key_taken(self, taken: Taken[KeyWrite]) -> None:
-        self.writes.append(taken.item)
+        self.writes.append(taken)
 
     def key_done(self, cycle: int) -> None:
         assert self.writes, f"cycle {cycle}: key_done without a write"
-        write = self.writes.popleft()
+        taken = self.writes.popleft()
+        self.key_cycles.append(cycle - taken.first)
+        write = taken.item
         old = self.model.key(write.slot)
         _seen_key("erased" if write.key is None else "new" if old is None else "replaced")
         if self.open:

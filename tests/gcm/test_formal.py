@@ -3,8 +3,8 @@
 Sweep:    a queue of four places, each of them
 Stimulus: what enters, arrives and leaves at any time, resets at any time
 Checks:   tests/gcm/formal/prove_gcm_room.sv: nothing is lost or doubled, the order stays, the queue never overflows,
-          room and empty are exact. From reset to a depth, then by induction for all time; and that what the proof speaks of can
-          happen. Modules broken on purpose must fail
+          room and empty are exact. From reset to a depth, then by induction for all time; and that what the proof
+          speaks of can happen. Modules broken on purpose must fail
 Timing:   room is known in the next cycle
 """
 
