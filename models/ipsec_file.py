@@ -193,7 +193,10 @@ def _encryption(given: Mapping[str, str]) -> tuple[Cipher, bytes, bytes, int]:
     if authentication != _NULL and authentication not in _UNCHECKED:
         _refuse("authentication", authentication, f"with AES-GCM: {', '.join((_NULL, *_UNCHECKED))}")
     tag = _GCM.get(name) or _UNCHECKED.get(authentication, 16)
-    key, salt = _key_and_salt("encryption key", given["encryption key"], (16, 32))
+    key, salt = _key_and_salt("encryption key", given["encryption key"], (16, 24, 32))
+    if len(key) == 24:
+        # AES-192, which the engine hasn't.
+        return Cipher.OTHER, b"", bytes(4), 16
     return Cipher.AES_128_GCM if len(key) == 16 else Cipher.AES_256_GCM, key, salt, tag
 
 
