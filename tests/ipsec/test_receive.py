@@ -453,6 +453,13 @@ def test_a_lifetime_that_ends_while_a_frame_is_in_flight_ends_the_frame():
     assert rx.events == [Event(EventKind.HARD, 5)]
 
 
+def test_a_forged_frame_ends_no_sa():
+    rx = receiver(sa(hard_bytes=len(GOOD)))
+    longer = flipped(protected(trailer(datagram(bytes(40)), 17), 1), -1)
+    assert received(rx, longer).code == Code.IPSEC_BAD_TAG
+    assert (rx.events, received(rx, protected(GOOD, 1)).code) == ([], Code.NONE)
+
+
 def test_lifetimes_report_once_and_count_what_the_cipher_worked_on():
     n = len(GOOD)
     rx = receiver(sa(soft_packets=2, hard_packets=4, soft_bytes=3 * n))

@@ -18,6 +18,7 @@ from scapy.all import IP, IPv6
 from scapy.utils import checksum
 
 from models.ipsec import IpsecRx, IpsecTx, Result
+from models.ipsec_headers import udp
 from models.ipsec_sa import Cipher, Df, Event, EventKind, Mode, Natt, Sa
 from models.meta import Code
 from tests.ipsec.frames import (
@@ -393,6 +394,15 @@ def test_what_transmit_encrypts_receive_decrypts_to_the_same_frame(case):
     result = rx.decap(out, given_out)
     assert result.frame == frame, Code(result.code).name
     assert rx.decap(out, given_out).code == Code.IPSEC_REPLAY
+
+
+def test_a_udp_checksum_that_sums_to_0_is_written_as_ones():
+    """RFC 768: 0 says that there is none. What makes the sum 0 is the checksum itself, as payload."""
+    addresses = bytes(range(32))
+    first = udp(4500, 4500, bytes(2), addresses)
+    assert first[6:8] != b"\xff\xff"
+    assert udp(4500, 4500, first[6:8], addresses)[6:8] == b"\xff\xff"
+    assert udp(4500, 4500, first[6:8], None)[6:8] == bytes(2)
 
 
 def test_spi_of_the_frame_is_that_of_the_sa():
