@@ -66,15 +66,162 @@ PORT = RegisterMap("port", 0x100000, (
         Field("count", 0, 64, Access.RO, None, True, "Frames that ended with this code."),
     ), "Transmitted frames by disposition code.", 128, 8),
     Register("mac_rx.id", 0x10000, 32, (
-        Field("block", 0, 8, Access.RO, 0x1, False, "Number of the block that belongs here."),
-        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
-        Field("state", 16, 2, Access.RO, 0x1, False, "0 absent, 1 left out."),
+        Field("block", 0, 8, Access.RO, 0x1, False, "Block number: 1 is mac."),
+        Field("version", 8, 8, Access.RO, 0x1, False, "Version of the block."),
+        Field("state", 16, 2, Access.RO, 0x3, False, "0 absent, 1 left out, 2 stand-in, 3 present."),
     ), "What stands at this address."),
+    Register("mac_rx.control", 0x10004, 32, (
+        Field("enable", 0, 1, Access.RW, 0x1, False, "0: frames that start are not looked at; one under way is received."),
+        Field("max_frame", 16, 16, Access.RW, 0x257c, False, "Longest frame in bytes without FCS, 64 to 65523; a tag has 4 bytes more. To be changed while no frames come."),
+    ), "What the MAC looks at. Settings act some cycles later."),
+    Register("mac_rx.status", 0x10008, 32, (
+        Field("local_fault", 0, 1, Access.RO, None, True, "Local fault sequences come in."),
+        Field("remote_fault", 1, 1, Access.RO, None, True, "Remote fault sequences come in."),
+        Field("clock", 2, 1, Access.RO, None, True, "The MAC's clock runs, and its reset is over."),
+        Field("local_fault_seen", 8, 1, Access.W1C, 0x0, True, "There was a local fault; set while there is one."),
+        Field("remote_fault_seen", 9, 1, Access.W1C, 0x0, True, "There was a remote fault; set while there is one."),
+    ), "State of the link."),
+    Register("mac_rx.time_increment", 0x10010, 64, (
+        Field("value", 0, 40, Access.RW, 0x28f5c28f6, False, "8 integer bits, 32 fractional bits; reset 2.56 ns (390.625 MHz)."),
+    ), "Nanoseconds of a cycle of the MAC's clock, 8.32 fixed point. Write the low word, then the high one."),
+    Register("mac_rx.frames_ok", 0x10100, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames."),
+    Register("mac_rx.unicast", 0x10108, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames to one station."),
+    Register("mac_rx.multicast", 0x10110, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames to a group, without broadcasts."),
+    Register("mac_rx.broadcast", 0x10118, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames to all stations."),
+    Register("mac_rx.size_64", 0x10120, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames of 64 bytes, with FCS as those below."),
+    Register("mac_rx.size_65_127", 0x10128, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames of 65 to 127 bytes."),
+    Register("mac_rx.size_128_255", 0x10130, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames of 128 to 255 bytes."),
+    Register("mac_rx.size_256_511", 0x10138, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames of 256 to 511 bytes."),
+    Register("mac_rx.size_512_1023", 0x10140, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames of 512 to 1023 bytes."),
+    Register("mac_rx.size_1024_1518", 0x10148, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames of 1024 to 1518 bytes."),
+    Register("mac_rx.size_1519_max", 0x10150, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames of 1519 bytes and more."),
+    Register("mac_rx.pause", 0x10158, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames of MAC control (EtherType 0x8808)."),
+    Register("mac_rx.fcs_errors", 0x10160, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Frames with a wrong FCS."),
+    Register("mac_rx.undersize", 0x10168, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Frames below 64 bytes with a right FCS."),
+    Register("mac_rx.fragments", 0x10170, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Frames below 64 bytes with a wrong FCS."),
+    Register("mac_rx.oversize", 0x10178, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Frames above `max_frame` with a right FCS."),
+    Register("mac_rx.jabbers", 0x10180, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Frames above `max_frame` with a wrong FCS or another end than terminate."),
+    Register("mac_rx.symbol_errors", 0x10188, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Frames ended by another control character than terminate."),
+    Register("mac_rx.bad_preamble", 0x10190, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Words with a start that begins no frame."),
+    Register("mac_rx.local_faults", 0x10198, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Times that a local fault began."),
+    Register("mac_rx.remote_faults", 0x101a0, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Times that a remote fault began."),
+    Register("mac_rx.overflow_cut", 0x101a8, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Frames cut for want of room in the clock crossing (code 21)."),
+    Register("mac_rx.overflow_lost", 0x101b0, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Frames that never entered the port: there was no room, or the crossing wasn't open."),
+    Register("mac_rx.bytes_ok", 0x101b8, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Bytes of good frames, with FCS."),
     Register("mac_tx.id", 0x14000, 32, (
-        Field("block", 0, 8, Access.RO, 0x1, False, "Number of the block that belongs here."),
-        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
-        Field("state", 16, 2, Access.RO, 0x1, False, "0 absent, 1 left out."),
+        Field("block", 0, 8, Access.RO, 0x1, False, "Block number: 1 is mac."),
+        Field("version", 8, 8, Access.RO, 0x1, False, "Version of the block."),
+        Field("state", 16, 2, Access.RO, 0x3, False, "0 absent, 1 left out, 2 stand-in, 3 present."),
     ), "What stands at this address."),
+    Register("mac_tx.control", 0x14004, 32, (
+        Field("enable", 0, 1, Access.RW, 0x1, False, "0: no frame is begun; one under way is sent."),
+        Field("dic", 1, 1, Access.RW, 0x1, False, "Deficit idle count (IEEE 802.3, 46.3.1.4); 0: no gap is shorter than `ifg`."),
+        Field("ifg", 8, 8, Access.RW, 0xc, False, "Gap between frames in bytes; below 12 it counts as 12."),
+    ), "How frames are sent. Settings act some cycles later."),
+    Register("mac_tx.status", 0x14008, 32, (
+        Field("local_fault", 0, 1, Access.RO, None, True, "Local fault: remote fault sequences are sent."),
+        Field("remote_fault", 1, 1, Access.RO, None, True, "Remote fault: idle is sent."),
+        Field("clock", 2, 1, Access.RO, None, True, "The MAC's clock runs, and its reset is over."),
+    ), "The link's faults as the MAC obeys them."),
+    Register("mac_tx.time_increment", 0x14010, 64, (
+        Field("value", 0, 40, Access.RW, 0x28f5c28f6, False, "8 integer bits, 32 fractional bits; reset 2.56 ns (390.625 MHz)."),
+    ), "Nanoseconds of a cycle of the MAC's clock, 8.32 fixed point. Write the low word, then the high one."),
+    Register("mac_tx.frames_ok", 0x14100, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames."),
+    Register("mac_tx.unicast", 0x14108, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames to one station."),
+    Register("mac_tx.multicast", 0x14110, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames to a group, without broadcasts."),
+    Register("mac_tx.broadcast", 0x14118, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames to all stations."),
+    Register("mac_tx.size_64", 0x14120, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames of 64 bytes, with FCS as those below."),
+    Register("mac_tx.size_65_127", 0x14128, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames of 65 to 127 bytes."),
+    Register("mac_tx.size_128_255", 0x14130, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames of 128 to 255 bytes."),
+    Register("mac_tx.size_256_511", 0x14138, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames of 256 to 511 bytes."),
+    Register("mac_tx.size_512_1023", 0x14140, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames of 512 to 1023 bytes."),
+    Register("mac_tx.size_1024_1518", 0x14148, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames of 1024 to 1518 bytes."),
+    Register("mac_tx.size_1519_max", 0x14150, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames of 1519 bytes and more."),
+    Register("mac_tx.pause", 0x14158, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Good frames of MAC control (EtherType 0x8808)."),
+    Register("mac_tx.underrun", 0x14160, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Frames that starved (code 25)."),
+    Register("mac_tx.errored", 0x14168, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Frames sent bad: a reset of the port cut them."),
+    Register("mac_tx.fault_dropped", 0x14170, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Frames thrown away while a fault stood (code 26)."),
+    Register("mac_tx.bytes_ok", 0x14178, 64, (
+        Field("count", 0, 64, Access.RO, None, True, "Wraps at 2**64."),
+    ), "Bytes of good frames, with FCS."),
     Register("parser_rx.id", 0x20000, 32, (
         Field("block", 0, 8, Access.RO, 0x2, False, "Block number: 2 is parser."),
         Field("version", 8, 8, Access.RO, 0x1, False, "Version of the block."),

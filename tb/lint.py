@@ -26,7 +26,9 @@ Parameters = Mapping[str, int]
 _TUNNELS: Parameters = {"PARSE_BYTES": 256, "TUNNEL_EN": 1}
 SETS: Mapping[str, Parameters] = {
     "parser": _TUNNELS,
-    "nic_port": _TUNNELS,
+    "nic_port": {**_TUNNELS, "MAC_EN": 1},
+    "nic_slot_mac_rx": {"EN": 1},
+    "nic_slot_mac_tx": {"EN": 1},
     "acl_match": {"IPV6": 0},
     "acl": {"RULES": 256, "METERS": 16, "IPV6": 0, "TUNNEL_EN": 1},
     "pcs_rx": {"BER_LIMIT": 16, "BER_CYCLES": 19531},

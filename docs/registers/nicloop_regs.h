@@ -164,15 +164,199 @@ typedef struct __attribute__ ((__packed__)) {
 #define PORT__MAC_RX__ID__VERSION_bm 0xff00
 #define PORT__MAC_RX__ID__VERSION_bp 8
 #define PORT__MAC_RX__ID__VERSION_bw 8
-#define PORT__MAC_RX__ID__VERSION_reset 0x0
+#define PORT__MAC_RX__ID__VERSION_reset 0x1
 #define PORT__MAC_RX__ID__STATE_bm 0x30000
 #define PORT__MAC_RX__ID__STATE_bp 16
 #define PORT__MAC_RX__ID__STATE_bw 2
-#define PORT__MAC_RX__ID__STATE_reset 0x1
+#define PORT__MAC_RX__ID__STATE_reset 0x3
+
+// reg - port.mac_rx.control
+#define PORT__MAC_RX__CONTROL__ENABLE_bm 0x1
+#define PORT__MAC_RX__CONTROL__ENABLE_bp 0
+#define PORT__MAC_RX__CONTROL__ENABLE_bw 1
+#define PORT__MAC_RX__CONTROL__ENABLE_reset 0x1
+#define PORT__MAC_RX__CONTROL__MAX_FRAME_bm 0xffff0000
+#define PORT__MAC_RX__CONTROL__MAX_FRAME_bp 16
+#define PORT__MAC_RX__CONTROL__MAX_FRAME_bw 16
+#define PORT__MAC_RX__CONTROL__MAX_FRAME_reset 0x257c
+
+// reg - port.mac_rx.status
+#define PORT__MAC_RX__STATUS__LOCAL_FAULT_bm 0x1
+#define PORT__MAC_RX__STATUS__LOCAL_FAULT_bp 0
+#define PORT__MAC_RX__STATUS__LOCAL_FAULT_bw 1
+#define PORT__MAC_RX__STATUS__REMOTE_FAULT_bm 0x2
+#define PORT__MAC_RX__STATUS__REMOTE_FAULT_bp 1
+#define PORT__MAC_RX__STATUS__REMOTE_FAULT_bw 1
+#define PORT__MAC_RX__STATUS__CLOCK_bm 0x4
+#define PORT__MAC_RX__STATUS__CLOCK_bp 2
+#define PORT__MAC_RX__STATUS__CLOCK_bw 1
+#define PORT__MAC_RX__STATUS__LOCAL_FAULT_SEEN_bm 0x100
+#define PORT__MAC_RX__STATUS__LOCAL_FAULT_SEEN_bp 8
+#define PORT__MAC_RX__STATUS__LOCAL_FAULT_SEEN_bw 1
+#define PORT__MAC_RX__STATUS__LOCAL_FAULT_SEEN_reset 0x0
+#define PORT__MAC_RX__STATUS__REMOTE_FAULT_SEEN_bm 0x200
+#define PORT__MAC_RX__STATUS__REMOTE_FAULT_SEEN_bp 9
+#define PORT__MAC_RX__STATUS__REMOTE_FAULT_SEEN_bw 1
+#define PORT__MAC_RX__STATUS__REMOTE_FAULT_SEEN_reset 0x0
+
+// reg - port.mac_rx.time_increment
+#define PORT__MAC_RX__TIME_INCREMENT__VALUE_bm 0xffffffffff
+#define PORT__MAC_RX__TIME_INCREMENT__VALUE_bp 0
+#define PORT__MAC_RX__TIME_INCREMENT__VALUE_bw 40
+#define PORT__MAC_RX__TIME_INCREMENT__VALUE_reset 0x28f5c28f6
+
+// reg - port.mac_rx.frames_ok
+#define PORT__MAC_RX__FRAMES_OK__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__FRAMES_OK__COUNT_bp 0
+#define PORT__MAC_RX__FRAMES_OK__COUNT_bw 64
+
+// reg - port.mac_rx.unicast
+#define PORT__MAC_RX__UNICAST__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__UNICAST__COUNT_bp 0
+#define PORT__MAC_RX__UNICAST__COUNT_bw 64
+
+// reg - port.mac_rx.multicast
+#define PORT__MAC_RX__MULTICAST__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__MULTICAST__COUNT_bp 0
+#define PORT__MAC_RX__MULTICAST__COUNT_bw 64
+
+// reg - port.mac_rx.broadcast
+#define PORT__MAC_RX__BROADCAST__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__BROADCAST__COUNT_bp 0
+#define PORT__MAC_RX__BROADCAST__COUNT_bw 64
+
+// reg - port.mac_rx.size_64
+#define PORT__MAC_RX__SIZE_64__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__SIZE_64__COUNT_bp 0
+#define PORT__MAC_RX__SIZE_64__COUNT_bw 64
+
+// reg - port.mac_rx.size_65_127
+#define PORT__MAC_RX__SIZE_65_127__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__SIZE_65_127__COUNT_bp 0
+#define PORT__MAC_RX__SIZE_65_127__COUNT_bw 64
+
+// reg - port.mac_rx.size_128_255
+#define PORT__MAC_RX__SIZE_128_255__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__SIZE_128_255__COUNT_bp 0
+#define PORT__MAC_RX__SIZE_128_255__COUNT_bw 64
+
+// reg - port.mac_rx.size_256_511
+#define PORT__MAC_RX__SIZE_256_511__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__SIZE_256_511__COUNT_bp 0
+#define PORT__MAC_RX__SIZE_256_511__COUNT_bw 64
+
+// reg - port.mac_rx.size_512_1023
+#define PORT__MAC_RX__SIZE_512_1023__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__SIZE_512_1023__COUNT_bp 0
+#define PORT__MAC_RX__SIZE_512_1023__COUNT_bw 64
+
+// reg - port.mac_rx.size_1024_1518
+#define PORT__MAC_RX__SIZE_1024_1518__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__SIZE_1024_1518__COUNT_bp 0
+#define PORT__MAC_RX__SIZE_1024_1518__COUNT_bw 64
+
+// reg - port.mac_rx.size_1519_max
+#define PORT__MAC_RX__SIZE_1519_MAX__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__SIZE_1519_MAX__COUNT_bp 0
+#define PORT__MAC_RX__SIZE_1519_MAX__COUNT_bw 64
+
+// reg - port.mac_rx.pause
+#define PORT__MAC_RX__PAUSE__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__PAUSE__COUNT_bp 0
+#define PORT__MAC_RX__PAUSE__COUNT_bw 64
+
+// reg - port.mac_rx.fcs_errors
+#define PORT__MAC_RX__FCS_ERRORS__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__FCS_ERRORS__COUNT_bp 0
+#define PORT__MAC_RX__FCS_ERRORS__COUNT_bw 64
+
+// reg - port.mac_rx.undersize
+#define PORT__MAC_RX__UNDERSIZE__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__UNDERSIZE__COUNT_bp 0
+#define PORT__MAC_RX__UNDERSIZE__COUNT_bw 64
+
+// reg - port.mac_rx.fragments
+#define PORT__MAC_RX__FRAGMENTS__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__FRAGMENTS__COUNT_bp 0
+#define PORT__MAC_RX__FRAGMENTS__COUNT_bw 64
+
+// reg - port.mac_rx.oversize
+#define PORT__MAC_RX__OVERSIZE__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__OVERSIZE__COUNT_bp 0
+#define PORT__MAC_RX__OVERSIZE__COUNT_bw 64
+
+// reg - port.mac_rx.jabbers
+#define PORT__MAC_RX__JABBERS__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__JABBERS__COUNT_bp 0
+#define PORT__MAC_RX__JABBERS__COUNT_bw 64
+
+// reg - port.mac_rx.symbol_errors
+#define PORT__MAC_RX__SYMBOL_ERRORS__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__SYMBOL_ERRORS__COUNT_bp 0
+#define PORT__MAC_RX__SYMBOL_ERRORS__COUNT_bw 64
+
+// reg - port.mac_rx.bad_preamble
+#define PORT__MAC_RX__BAD_PREAMBLE__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__BAD_PREAMBLE__COUNT_bp 0
+#define PORT__MAC_RX__BAD_PREAMBLE__COUNT_bw 64
+
+// reg - port.mac_rx.local_faults
+#define PORT__MAC_RX__LOCAL_FAULTS__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__LOCAL_FAULTS__COUNT_bp 0
+#define PORT__MAC_RX__LOCAL_FAULTS__COUNT_bw 64
+
+// reg - port.mac_rx.remote_faults
+#define PORT__MAC_RX__REMOTE_FAULTS__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__REMOTE_FAULTS__COUNT_bp 0
+#define PORT__MAC_RX__REMOTE_FAULTS__COUNT_bw 64
+
+// reg - port.mac_rx.overflow_cut
+#define PORT__MAC_RX__OVERFLOW_CUT__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__OVERFLOW_CUT__COUNT_bp 0
+#define PORT__MAC_RX__OVERFLOW_CUT__COUNT_bw 64
+
+// reg - port.mac_rx.overflow_lost
+#define PORT__MAC_RX__OVERFLOW_LOST__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__OVERFLOW_LOST__COUNT_bp 0
+#define PORT__MAC_RX__OVERFLOW_LOST__COUNT_bw 64
+
+// reg - port.mac_rx.bytes_ok
+#define PORT__MAC_RX__BYTES_OK__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_RX__BYTES_OK__COUNT_bp 0
+#define PORT__MAC_RX__BYTES_OK__COUNT_bw 64
 
 // addrmap - port.mac_rx
 typedef struct __attribute__ ((__packed__)) {
     uint32_t id;
+    uint32_t control;
+    uint32_t status;
+    uint8_t RESERVED_c_f[0x4];
+    uint64_t time_increment;
+    uint8_t RESERVED_18_ff[0xe8];
+    uint64_t frames_ok;
+    uint64_t unicast;
+    uint64_t multicast;
+    uint64_t broadcast;
+    uint64_t size_64;
+    uint64_t size_65_127;
+    uint64_t size_128_255;
+    uint64_t size_256_511;
+    uint64_t size_512_1023;
+    uint64_t size_1024_1518;
+    uint64_t size_1519_max;
+    uint64_t pause;
+    uint64_t fcs_errors;
+    uint64_t undersize;
+    uint64_t fragments;
+    uint64_t oversize;
+    uint64_t jabbers;
+    uint64_t symbol_errors;
+    uint64_t bad_preamble;
+    uint64_t local_faults;
+    uint64_t remote_faults;
+    uint64_t overflow_cut;
+    uint64_t overflow_lost;
+    uint64_t bytes_ok;
 } port__mac_rx_t;
 
 // reg - port.mac_tx.id
@@ -183,15 +367,147 @@ typedef struct __attribute__ ((__packed__)) {
 #define PORT__MAC_TX__ID__VERSION_bm 0xff00
 #define PORT__MAC_TX__ID__VERSION_bp 8
 #define PORT__MAC_TX__ID__VERSION_bw 8
-#define PORT__MAC_TX__ID__VERSION_reset 0x0
+#define PORT__MAC_TX__ID__VERSION_reset 0x1
 #define PORT__MAC_TX__ID__STATE_bm 0x30000
 #define PORT__MAC_TX__ID__STATE_bp 16
 #define PORT__MAC_TX__ID__STATE_bw 2
-#define PORT__MAC_TX__ID__STATE_reset 0x1
+#define PORT__MAC_TX__ID__STATE_reset 0x3
+
+// reg - port.mac_tx.control
+#define PORT__MAC_TX__CONTROL__ENABLE_bm 0x1
+#define PORT__MAC_TX__CONTROL__ENABLE_bp 0
+#define PORT__MAC_TX__CONTROL__ENABLE_bw 1
+#define PORT__MAC_TX__CONTROL__ENABLE_reset 0x1
+#define PORT__MAC_TX__CONTROL__DIC_bm 0x2
+#define PORT__MAC_TX__CONTROL__DIC_bp 1
+#define PORT__MAC_TX__CONTROL__DIC_bw 1
+#define PORT__MAC_TX__CONTROL__DIC_reset 0x1
+#define PORT__MAC_TX__CONTROL__IFG_bm 0xff00
+#define PORT__MAC_TX__CONTROL__IFG_bp 8
+#define PORT__MAC_TX__CONTROL__IFG_bw 8
+#define PORT__MAC_TX__CONTROL__IFG_reset 0xc
+
+// reg - port.mac_tx.status
+#define PORT__MAC_TX__STATUS__LOCAL_FAULT_bm 0x1
+#define PORT__MAC_TX__STATUS__LOCAL_FAULT_bp 0
+#define PORT__MAC_TX__STATUS__LOCAL_FAULT_bw 1
+#define PORT__MAC_TX__STATUS__REMOTE_FAULT_bm 0x2
+#define PORT__MAC_TX__STATUS__REMOTE_FAULT_bp 1
+#define PORT__MAC_TX__STATUS__REMOTE_FAULT_bw 1
+#define PORT__MAC_TX__STATUS__CLOCK_bm 0x4
+#define PORT__MAC_TX__STATUS__CLOCK_bp 2
+#define PORT__MAC_TX__STATUS__CLOCK_bw 1
+
+// reg - port.mac_tx.time_increment
+#define PORT__MAC_TX__TIME_INCREMENT__VALUE_bm 0xffffffffff
+#define PORT__MAC_TX__TIME_INCREMENT__VALUE_bp 0
+#define PORT__MAC_TX__TIME_INCREMENT__VALUE_bw 40
+#define PORT__MAC_TX__TIME_INCREMENT__VALUE_reset 0x28f5c28f6
+
+// reg - port.mac_tx.frames_ok
+#define PORT__MAC_TX__FRAMES_OK__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_TX__FRAMES_OK__COUNT_bp 0
+#define PORT__MAC_TX__FRAMES_OK__COUNT_bw 64
+
+// reg - port.mac_tx.unicast
+#define PORT__MAC_TX__UNICAST__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_TX__UNICAST__COUNT_bp 0
+#define PORT__MAC_TX__UNICAST__COUNT_bw 64
+
+// reg - port.mac_tx.multicast
+#define PORT__MAC_TX__MULTICAST__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_TX__MULTICAST__COUNT_bp 0
+#define PORT__MAC_TX__MULTICAST__COUNT_bw 64
+
+// reg - port.mac_tx.broadcast
+#define PORT__MAC_TX__BROADCAST__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_TX__BROADCAST__COUNT_bp 0
+#define PORT__MAC_TX__BROADCAST__COUNT_bw 64
+
+// reg - port.mac_tx.size_64
+#define PORT__MAC_TX__SIZE_64__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_TX__SIZE_64__COUNT_bp 0
+#define PORT__MAC_TX__SIZE_64__COUNT_bw 64
+
+// reg - port.mac_tx.size_65_127
+#define PORT__MAC_TX__SIZE_65_127__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_TX__SIZE_65_127__COUNT_bp 0
+#define PORT__MAC_TX__SIZE_65_127__COUNT_bw 64
+
+// reg - port.mac_tx.size_128_255
+#define PORT__MAC_TX__SIZE_128_255__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_TX__SIZE_128_255__COUNT_bp 0
+#define PORT__MAC_TX__SIZE_128_255__COUNT_bw 64
+
+// reg - port.mac_tx.size_256_511
+#define PORT__MAC_TX__SIZE_256_511__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_TX__SIZE_256_511__COUNT_bp 0
+#define PORT__MAC_TX__SIZE_256_511__COUNT_bw 64
+
+// reg - port.mac_tx.size_512_1023
+#define PORT__MAC_TX__SIZE_512_1023__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_TX__SIZE_512_1023__COUNT_bp 0
+#define PORT__MAC_TX__SIZE_512_1023__COUNT_bw 64
+
+// reg - port.mac_tx.size_1024_1518
+#define PORT__MAC_TX__SIZE_1024_1518__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_TX__SIZE_1024_1518__COUNT_bp 0
+#define PORT__MAC_TX__SIZE_1024_1518__COUNT_bw 64
+
+// reg - port.mac_tx.size_1519_max
+#define PORT__MAC_TX__SIZE_1519_MAX__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_TX__SIZE_1519_MAX__COUNT_bp 0
+#define PORT__MAC_TX__SIZE_1519_MAX__COUNT_bw 64
+
+// reg - port.mac_tx.pause
+#define PORT__MAC_TX__PAUSE__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_TX__PAUSE__COUNT_bp 0
+#define PORT__MAC_TX__PAUSE__COUNT_bw 64
+
+// reg - port.mac_tx.underrun
+#define PORT__MAC_TX__UNDERRUN__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_TX__UNDERRUN__COUNT_bp 0
+#define PORT__MAC_TX__UNDERRUN__COUNT_bw 64
+
+// reg - port.mac_tx.errored
+#define PORT__MAC_TX__ERRORED__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_TX__ERRORED__COUNT_bp 0
+#define PORT__MAC_TX__ERRORED__COUNT_bw 64
+
+// reg - port.mac_tx.fault_dropped
+#define PORT__MAC_TX__FAULT_DROPPED__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_TX__FAULT_DROPPED__COUNT_bp 0
+#define PORT__MAC_TX__FAULT_DROPPED__COUNT_bw 64
+
+// reg - port.mac_tx.bytes_ok
+#define PORT__MAC_TX__BYTES_OK__COUNT_bm 0xffffffffffffffff
+#define PORT__MAC_TX__BYTES_OK__COUNT_bp 0
+#define PORT__MAC_TX__BYTES_OK__COUNT_bw 64
 
 // addrmap - port.mac_tx
 typedef struct __attribute__ ((__packed__)) {
     uint32_t id;
+    uint32_t control;
+    uint32_t status;
+    uint8_t RESERVED_c_f[0x4];
+    uint64_t time_increment;
+    uint8_t RESERVED_18_ff[0xe8];
+    uint64_t frames_ok;
+    uint64_t unicast;
+    uint64_t multicast;
+    uint64_t broadcast;
+    uint64_t size_64;
+    uint64_t size_65_127;
+    uint64_t size_128_255;
+    uint64_t size_256_511;
+    uint64_t size_512_1023;
+    uint64_t size_1024_1518;
+    uint64_t size_1519_max;
+    uint64_t pause;
+    uint64_t underrun;
+    uint64_t errored;
+    uint64_t fault_dropped;
+    uint64_t bytes_ok;
 } port__mac_tx_t;
 
 // reg - port.parser_rx.id
@@ -1163,9 +1479,9 @@ typedef struct __attribute__ ((__packed__)) {
     port__nic_t nic;
     uint8_t RESERVED_2400_ffff[0xdc00];
     port__mac_rx_t mac_rx;
-    uint8_t RESERVED_10004_13fff[0x3ffc];
+    uint8_t RESERVED_101c0_13fff[0x3e40];
     port__mac_tx_t mac_tx;
-    uint8_t RESERVED_14004_1ffff[0xbffc];
+    uint8_t RESERVED_14180_1ffff[0xbe80];
     port__parser_rx_t parser_rx;
     uint8_t RESERVED_200f8_23fff[0x3f08];
     port__parser_tx_t parser_tx;

@@ -591,6 +591,9 @@ nic_slot_mac_rx #(
     .next_deadline(slot_deadline[INST_MAC_RX*64 +: 64]), .ready(slot_ready[INST_MAC_RX])
 );
 
+// A received frame's time: that of its start on XGMII, or where there is none of its entry.
+wire [63:0] rx_time = MAC_EN != 0 ? mac_rx_meta[`MF_TIMESTAMP] : now;
+
 nic_ingress #(
     .PORT_ID(PORT_ID),
     .DIRECTION(1'b0)
@@ -603,7 +606,7 @@ nic_ingress #(
     .m_axis_tready(ingress_rx_tready), .m_axis_tlast(ingress_rx_tlast), .m_axis_tuser(ingress_rx_tuser),
     .m_axis_meta(ingress_rx_meta),
     .cfg_enable(cfg_rx_enable), .cfg_max_frame(cfg_max_frame), .entry_valid(rx_entry_valid),
-    .entry_seq(rx_entry_seq), .count_frame(rx_count_frame_in), .count_bytes(rx_count_bytes_in), .now(now),
+    .entry_seq(rx_entry_seq), .count_frame(rx_count_frame_in), .count_bytes(rx_count_bytes_in), .now(rx_time),
     .idle(ingress_rx_idle)
 );
 

@@ -11,14 +11,16 @@ from tb.toolchain import ROOT
 __all__ = ["least", "port_design"]
 
 _TOP = "nic_port"
-_LIB = ("axis_arb_mux", "axis_demux", "axis_fifo", "axis_register")
+_LIB = (
+    "axis_adapter", "axis_arb_mux", "axis_async_fifo", "axis_demux", "axis_fifo", "axis_register", "sync_bit", "sync_bus",
+)  # fmt: skip
 """Of the shared RTL, what the port is made of."""
 
 
 def _rtl() -> list[Path]:
     """The port's Verilog, the top last."""
     lib = [ROOT / "rtl" / "lib" / f"{name}.v" for name in _LIB]
-    blocks = [path for block in ("parser", "acl") for path in sorted((ROOT / "rtl" / block).glob("*.v"))]
+    blocks = [path for block in ("mac", "parser", "acl") for path in sorted((ROOT / "rtl" / block).glob("*.v"))]
     return lib + blocks + sorted((ROOT / "rtl" / "nic").glob("*.v"), key=lambda path: (path.stem == _TOP, path.stem))
 
 
