@@ -64,6 +64,8 @@ __all__ = [
 
 _BUFFERS = {"rx_buffer": Edge.WIRE, "tx_sched": Edge.HOST}
 _SLOTS = ("acl_rx", "acl_tx")
+_LEFT_OUT = ("mac_rx", "mac_tx")
+"""The port's wire is a stream here (MAC_EN 0): of these there is ``id`` alone."""
 
 
 class AddressError(LookupError):
@@ -192,6 +194,9 @@ class NicPortModel:
         found = PORT.find(address)
         if found is None:
             raise AddressError(address)
+        instance, _, name = found[0].name.partition(".")
+        if instance in _LEFT_OUT and name != "id":
+            raise AddressError(address)
         return found
 
     def _value(self, register: Register) -> int:
@@ -199,6 +204,8 @@ class NicPortModel:
         instance, _, name = register.name.partition(".")
         if instance in _BUFFERS and name in ("level", "peak"):
             return self._peak[_BUFFERS[instance]] if name == "peak" else 0
+        if instance in _LEFT_OUT:
+            return register.encode({"version": 0, "state": 1}, register.reset)
         if instance in _SLOTS and name == "size":
             return register.encode(self._size, 0)
         if instance in _SLOTS and name == "status":

@@ -3,7 +3,9 @@
 //     rx_clk   mac_rx -> nic_overflow_cut -> axis_adapter 64:128 -> axis_async_fifo -> clk: m_axis
 //
 // With EN `s_axis` is idle (`tready` 0), and frames come from XGMII. `m_axis_meta` has the time of the frame's start (whole
-// ns), the rest is 0. A frame that a reset of rx_clk cuts ends bad without a reason.
+// ns), the rest is 0. A frame that a reset of rx_clk cuts ends bad without a reason. A reset of clk: the rest of the frame
+// under way is thrown away, one that begins meanwhile may enter and be cut, those that follow until the crossing is open
+// again are lost.
 //
 // Latency, from the edge of rx_clk that takes the word with start: 7 edges of rx_clk up to that with which the first beat is
 // in the crossing (6 for a stream of 8 bytes and less), then 3 to 4 of clk to `m_axis_tvalid`: so the first beat's handshake,

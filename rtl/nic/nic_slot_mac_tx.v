@@ -295,6 +295,19 @@ if (EN != 0) begin : g_mac
     wire made = incr[0] || incr[12] || incr[13] || incr[14];
     wire [7:0] made_code = incr[0] ? CODE_DELIVERED : incr[12] ? CODE_MAC_UNDERRUN
                          : incr[14] ? CODE_LINK_FAULT : CODE_MAC_RESET;
+    reg [1:0] made_reg;              // the MAC counts a frame two cycles before its terminate stands on XGMII at the latest
+    reg [7:0] code1_reg;
+    reg [7:0] code2_reg;
+
+    always @(posedge tx_clk) begin
+        made_reg <= {made_reg[0], made};
+        code1_reg <= made_code;
+        code2_reg <= code1_reg;
+
+        if (tx_rst) begin
+            made_reg <= 2'd0;
+        end
+    end
 
     wire end_keep;
     wire end_last;
@@ -308,15 +321,17 @@ if (EN != 0) begin : g_mac
         .DEPTH(64)
     ) ends_fifo_inst (
         .s_clk(tx_clk), .s_rst(tx_rst), .m_clk(clk), .m_rst(rst),
-        .s_axis_tdata(made_code), .s_axis_tkeep(1'b1), .s_axis_tvalid(made), .s_axis_tready(end_ready),
+        .s_axis_tdata(code2_reg), .s_axis_tkeep(1'b1), .s_axis_tvalid(made_reg[1]), .s_axis_tready(end_ready),
         .s_axis_tlast(1'b1), .s_axis_tuser(1'b0), .s_axis_meta(1'b0),
         .m_axis_tdata(end_code), .m_axis_tkeep(end_keep), .m_axis_tvalid(end_valid), .m_axis_tready(1'b1),
         .m_axis_tlast(end_last), .m_axis_tuser(end_user), .m_axis_meta(end_meta)
     );
 
+    wire active = wide_tvalid || mac_tvalid || !mac_idle;
+
     nic_link link_inst (
         .clk(clk), .rst(rst), .settled(first_reg && ends_empty), .up(up), .down(down),
-        .m_clk(tx_clk), .m_rst(tx_rst), .m_busy(wide_tvalid || mac_tvalid || !mac_idle || made), .m_ready(end_ready)
+        .m_clk(tx_clk), .m_rst(tx_rst), .m_busy(active), .m_ready(end_ready)
     );
 
     // clk
@@ -337,7 +352,7 @@ if (EN != 0) begin : g_mac
     assign ready = ready_reg;
 
     always @(posedge tx_clk) begin
-        busy_reg <= wide_tvalid || mac_tvalid || !mac_idle;
+        busy_reg <= active;
 
         if (tx_rst) begin
             busy_reg <= 1'b0;

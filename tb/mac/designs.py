@@ -10,8 +10,8 @@ __all__ = ["BER", "bench_design", "loop_design", "mac_design", "pcs_design", "sl
 _RTL = ROOT / "rtl" / "mac"
 _TOPS = ROOT / "tb" / "mac" / "tops"
 _NIC = (
-    "nic_clock_watch", "nic_disp_fifo", "nic_link", "nic_overflow_cut", "nic_read_cross", "nic_setting_cross", "nic_slot",
-    "nic_slot_mac_rx", "nic_slot_mac_tx", "nic_time", "nic_time_cross", "nic_wire_ends", "slot_regs",
+    "nic_clock_watch", "nic_disp_fifo", "nic_link", "nic_overflow_cut", "nic_read_cross", "nic_setting_cross",
+    "nic_slot", "nic_slot_mac_rx", "nic_slot_mac_tx", "nic_time", "nic_time_cross", "nic_wire_ends", "slot_regs",
 )  # fmt: skip
 """Of the port's RTL, what the MAC's slots are made of."""
 _LIB = ("axis_adapter", "axis_async_fifo", "axis_register", "sync_bit", "sync_bus")
@@ -40,9 +40,9 @@ def pcs_design(ber: dict[str, int] | None = None) -> Design:
     return loop_design("mac_bench", PCS=1, **(BER if ber is None else ber))
 
 
-def slots_design() -> Design:
-    """The slots of ``mac_rx`` and ``mac_tx`` in ``mac_slots``."""
+def slots_design(enable: int = 1) -> Design:
+    """The slots of ``mac_rx`` and ``mac_tx`` in ``mac_slots``; enable: their EN."""
     rtl = ROOT / "rtl"
     sources = [rtl / "lib" / f"{name}.v" for name in _LIB] + sorted(_RTL.glob("*.v"))
     sources += [rtl / "nic" / f"{name}.v" for name in _NIC]
-    return Design("mac/mac_slots", "mac_slots", (*sources, _TOPS / "mac_slots.v"))
+    return Design("mac/mac_slots", "mac_slots", (*sources, _TOPS / "mac_slots.v"), {"EN": enable})

@@ -1,7 +1,7 @@
 """The environment of the slots of ``mac_rx`` and ``mac_tx``: ``tops/mac_slots.v``, three clocks, everything recorded.
 
-Time runs ten times slower than in the port, so that clocks 100 ppm apart have whole periods in ps: a cycle of ``clk`` is
-40 ns, and ``now`` grows by 4 ns in it. ``NS`` is a ns of ``now`` in ps.
+Time runs ten times slower than in the port, so that clocks 100 ppm apart have whole periods in ps: a cycle of ``clk``
+is 40 ns, and ``now`` grows by 4 ns in it. ``NS`` is a ns of ``now`` in ps.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from tb.lib.clock import start_clock, wait_cycles
 from tb.lib.suite import seeded
 from tb.mac.env import word_of_bits
 
-__all__ = ["CORE", "NS", "PPM", "WIRE", "Got", "Put", "Slots"]
+__all__ = ["CORE", "NS", "PPM", "WIRE", "Got", "Put", "Slots", "test"]
 
+test = cocotb.test(timeout_time=20, timeout_unit="ms")
 NS = 10_000
 CORE = 4 * NS
 WIRE = 25_600
@@ -174,6 +175,11 @@ class Slots:
         self._beats.clear()
         self.dut.s_axis_tvalid.value = 0
 
+    @property
+    def wire_left(self) -> int:
+        """Words that are still queued."""
+        return len(self._wire)
+
     # ----------------------------------------------------------------------------------------------------- registers
 
     async def access(self, name: str, write: int | None = None, word: int = 0) -> tuple[int, bool, int]:
@@ -208,7 +214,9 @@ class Slots:
     async def counters(self, slot: str) -> Counter[str]:
         """All counters of a slot that aren't 0, 40 cycles from now: by then they have what was counted."""
         await wait_cycles(self.dut.clk, 40)
-        names = [register.name for register in PORT if register.name.startswith(f"{slot}.") and register.address & 0x100]
+        names = [
+            register.name for register in PORT if register.name.startswith(f"{slot}.") and register.address & 0x100
+        ]
         return Counter({name.partition(".")[2]: value for name in names if (value := await self.read(name))})
 
     # ---------------------------------------------------------------------------------------------------- each cycle
@@ -295,6 +303,11 @@ class Slots:
                 self.order.append(seq)
                 return
         self.unknown.append((seq, code))
+
+    def forget_record(self) -> None:
+        """Of transmitted frames."""
+        for kept in (self.words, self.word_times, self.marks, self.put, self.order):
+            kept.clear()
 
     # ------------------------------------------------------------------------------------------------------- verdicts
 

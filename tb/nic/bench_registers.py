@@ -1,4 +1,5 @@
-"""Registers of `nic_port` over AXI4-Lite: the automatic suite on the whole map, and the pyuvm model's front door.
+"""Registers of `nic_port` over AXI4-Lite: the automatic suite on the map of a port with its MACs, and the pyuvm model's
+front door.
 
 The AXI4-Lite master is cocotbext-axi's. No frame moves: the suite wants a quiet port. The pyuvm model comes from the
 same SystemRDL as the RTL (peakrdl-pyuvm); its 64-bit registers take two accesses, which the adapter asks for.
@@ -30,8 +31,9 @@ from pyuvm import (
     uvm_test,
 )
 
+from models.mac_xgmii import IDLE_WORD
 from tb.lib import cover
-from tb.lib.clock import reset, start_clock, wait_cycles
+from tb.lib.clock import WIRE_PS, reset, start_clock, wait_cycles
 from tb.registers import suite
 from tb.registers.generate import PORT_RDL, make_uvm_model
 from tb.registers.map import PORT, WORD, Access, read_register, read_value, write_register
@@ -84,9 +86,14 @@ async def started(dut: Any) -> AxiBus:
     """A port that is out of reset, ready and quiet."""
     for name in QUIET:
         getattr(dut, name).value = 0
+    dut.xgmii_rx_d.value, dut.xgmii_rx_c.value = IDLE_WORD
     start_clock(dut.clk)
+    for name in ("rx", "tx"):
+        start_clock(getattr(dut, f"{name}_clk"), WIRE_PS)
+        getattr(dut, f"{name}_rst").value = 1
     bus = AxiBus(dut)
     await reset(dut.rst, dut.clk)
+    dut.rx_rst.value = dut.tx_rst.value = 0
     for _ in range(2000):
         if int(dut.ready.value):
             return bus
@@ -108,7 +115,7 @@ async def the_automatic_suite_passes_on_the_whole_map_of_a_port(dut: Any) -> Non
 @cocotb.test()
 async def an_address_without_a_register_is_answered_decerr_and_a_read_only_one_okay(dut: Any) -> None:
     bus = await started(dut)
-    for address in (0x00014, 0x00FFC, 0x01400, 0x10004, 0x18000, 0x74000, 0x80000, 0xFFFFC):
+    for address in (0x00014, 0x00FFC, 0x01400, 0x1000C, 0x18000, 0x74000, 0x80000, 0xFFFFC):
         for answer in (await bus.master.read(address, 4), await bus.master.write(address, b"\xff" * 4)):
             assert answer.resp == AxiResp.DECERR, f"{address:#07x}: {answer.resp!r}"
     for name in ("nic.id", "nic.now", "nic.rx_frames_in", "nic.rx_disposition[127]", "mac_rx.id", "rx_buffer.level"):
@@ -223,8 +230,9 @@ class Env(uvm_env):
         top.set_auto_predict()
 
 
-WRITABLE = 6 + 2 * 10
-"""Registers that the walk writes: of port and parsers, and what each ACL's commands need; of an array the first."""
+WRITABLE = 6 + 2 * 2 + 2 * 10
+"""Registers that the walk writes: of port and parsers, of each MAC, and what each ACL's commands need; of an array the
+first."""
 
 
 @dataclass

@@ -12,7 +12,8 @@ __all__ = ["least", "port_design"]
 
 _TOP = "nic_port"
 _LIB = (
-    "axis_adapter", "axis_arb_mux", "axis_async_fifo", "axis_demux", "axis_fifo", "axis_register", "sync_bit", "sync_bus",
+    "axis_adapter", "axis_arb_mux", "axis_async_fifo", "axis_demux", "axis_fifo", "axis_register", "sync_bit",
+    "sync_bus",
 )  # fmt: skip
 """Of the shared RTL, what the port is made of."""
 

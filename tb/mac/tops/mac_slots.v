@@ -1,6 +1,8 @@
 // The slots of mac_rx and mac_tx with the port's time, for their bench: XGMII on one side, streams on the other.
 //
 // Of the metadata only what the slots read and write is on ports. `reg_tx` chooses whose registers are asked.
+//
+// Parameters: EN, of both slots.
 
 `resetall
 `timescale 1ns / 1ps
@@ -8,7 +10,9 @@
 
 `include "meta.vh"
 
-module mac_slots (
+module mac_slots #(
+    parameter EN = 1
+) (
     input  wire         clk,
     input  wire         rst,
     input  wire         rx_clk,
@@ -95,7 +99,7 @@ nic_time time_inst (
 );
 
 nic_slot_mac_rx #(
-    .EN(1)
+    .EN(EN)
 ) rx_inst (
     .clk(clk), .rst(rst), .rx_clk(rx_clk), .rx_rst(rx_rst), .xgmii_d(rx_d), .xgmii_c(rx_c),
     .local_fault(local_fault), .remote_fault(remote_fault),
@@ -110,7 +114,7 @@ nic_slot_mac_rx #(
 );
 
 nic_slot_mac_tx #(
-    .EN(1)
+    .EN(EN)
 ) tx_inst (
     .clk(clk), .rst(rst), .tx_clk(tx_clk), .tx_rst(tx_rst), .xgmii_d(tx_word[63:0]), .xgmii_c(tx_word[71:64]),
     .wire_valid(wire_valid), .wire_seq(wire_seq), .wire_direction(wire_direction), .wire_time(wire_time),
