@@ -359,8 +359,8 @@ class Outcome:
     cycles          int        cycles of the whole play
     begin_ns        int        simulated time at cycle 0 of the play
     now             int        the port's `now` in cycle 0, in units of 2**-32 ns; -1: the device doesn't say
-    entry           int64[n]   cycle in which ingress took the first beat, -1: never; int64[0]: the device doesn't say, as
-                               where the wire is a stream
+    entry           int64[n]   cycle in which ingress took the first beat, -1: never; int64[0]: the device doesn't say,
+                               as where the wire is a stream
     begun, ended    int64[m]   first_out and last_out of each frame out, copies too; int64[0]: the device doesn't say
     counters        dict       the port's counters as they read at the end of the play, by register name
                                ("rx_frames_in", "tx_disposition.BAD_FRAME"); only those that the device has read

@@ -514,8 +514,8 @@ class NicPortModel:
         return seen[3]
 
     def _of_wire(self, batch: Batch) -> tuple[Batch | None, Batch]:
-        """Where the wire is XGMII, the frames as they are there, and as the MAC hands them on; else None, and as they are.
-        Kept for the batch that it was asked for last."""
+        """Where the wire is XGMII, the frames as they are there, and as the MAC hands them on; else None, and as they
+        are. Kept for the batch that it was asked for last."""
         if not self.xgmii:
             return None, batch
         if self._arrived is None or self._arrived[0] is not batch:

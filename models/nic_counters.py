@@ -14,7 +14,7 @@ from models.nic_pipeline import COUNTERS, STAGE_COUNTERS
 from models.nic_played import Played
 from models.nic_report import Report, code_name
 from models.nic_stages import Bool, pick
-from models.nic_wire import MAC_COUNTERS, events
+from models.nic_wire import MAC_COUNTERS, events, received_events
 
 __all__ = ["check_counters", "expected_counters", "zero_counters"]
 
@@ -72,10 +72,10 @@ def _of_macs(play: Played, sent: Batch, since: Bool) -> dict[str, int]:
     went = np.flatnonzero((frames.edge == Edge.WIRE) & (play.outcome.source >= 0))
     found = dict.fromkeys(MAC_COUNTERS, 0)
     for mac, counted in (
-        ("mac_rx", events(sent.select(came), sent.bad[came] != 0)),
+        ("mac_rx", received_events(sent.select(came))),
         ("mac_tx", events(frames.select(went))),
     ):
-        found.update({f"{mac}.{name}": count for name, count in counted.items() if f"{mac}.{name}" in found})
+        found.update({f"{mac}.{name}": count for name, count in counted.items()})
     return found
 
 

@@ -218,7 +218,7 @@ class Lane:
 
     @property
     def behind(self) -> Int64 | int:
-        """Cycles from the last beat into the buffer to the first beat out, where nothing is in the way, at the least."""
+        """Cycles from the last beat into the buffer to the first beat out at the least, where nothing is in the way."""
         cycles = self.pipeline.behind(self.into.beats, self.turned)
         return cycles + TX_CYCLES[0] * self.to_xgmii if self.xgmii else cycles
 

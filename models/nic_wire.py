@@ -1,11 +1,11 @@
 """What is otherwise where the port's wire is XGMII (docs/mac.md, In the port) in place of a stream.
 
-A frame's cycles at the wire are those of the port's clock in which its start and its terminate character come on XGMII. Of
-what is received, `mac_rx` sees the length and the FCS before the port does. Its beats come with gaps, since the wire
-is slower than the port: which cycle ingress takes the first one in, the device says, and it lies so far behind the start
-as RX_CYCLES says; of the others a range is known. Metadata has the time of the start as the MAC knows it. What is sent
-starts so far behind its first beat at the exit as TX_CYCLES says, or as soon as the frame before and the gap allow.
-All else is as with the stream.
+A frame's cycles at the wire are those of the port's clock in which its start and its terminate character come on XGMII.
+Of what is received, `mac_rx` sees the length and the FCS before the port does. Its beats come with gaps, since the wire
+is slower than the port: which cycle ingress takes the first one in, the device says, and it lies so far behind the
+start as RX_CYCLES says; of the others a range is known. Metadata has the time of the start as the MAC knows it. What is
+sent starts so far behind its first beat at the exit as TX_CYCLES says, or as soon as the frame before and the gap
+allow. All else is as with the stream.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from models.frames import Batch, Edge, Int64
 from models.meta import Code
@@ -29,17 +28,18 @@ __all__ = [
     "events",
     "padded",
     "received",
+    "received_events",
 ]
 
-RX_CYCLES = (8, 10)
+RX_CYCLES = (8, 9)
 """Cycles from the one in which a start comes on XGMII to that in which ingress takes the first beat: the header of
 rtl/nic/nic_slot_mac_rx.v."""
-TX_CYCLES = (3, 4)
-"""Cycles from the one in which the exit of a stream would show the first beat to that in which the start comes on XGMII: the
-header of rtl/nic/nic_slot_mac_tx.v."""
+TX_CYCLES = (3, 3)
+"""Cycles from that in which the exit of a stream would show the first beat to that in which the start comes on XGMII:
+the header of rtl/nic/nic_slot_mac_tx.v."""
 GAP_CYCLES = 2
-"""Most cycles from the one in which a terminate character comes on XGMII to that of the next start, of a frame that waits:
-15 characters lie in 3 words."""
+"""Most cycles from the one in which a terminate character comes on XGMII to that of the next start, of a frame that
+waits: 15 characters lie in 3 words."""
 TIME_NS = 8
 """How far a timestamp of the MAC may be from the port's `now` at the start."""
 
@@ -64,14 +64,15 @@ MAC_COUNTERS = tuple(
 
 
 def padded(batch: Batch, edge: Edge = Edge.WIRE) -> Batch:
-    """The frames with those of an edge padded with zeros to 60 bytes, as a sender on XGMII does it (802.3, 3.2.8)."""
-    short = (batch.edge == edge) & (batch.lengths < _PAD_TO)
+    """The frames, those of an edge padded with zeros to 60 bytes, as a sender on XGMII does it (802.3, 3.2.8). One
+    without a byte is none."""
+    short = (batch.edge == edge) & (batch.lengths > 0) & (batch.lengths < _PAD_TO)
     return _sized(batch, np.where(short, _PAD_TO, batch.lengths)) if short.any() else batch
 
 
 def received(batch: Batch) -> Batch:
-    """What `mac_rx` hands on of the frames from the wire, which are ``padded``: too long ones are cut, those with a bad mark
-    had a wrong FCS on the wire."""
+    """What `mac_rx` hands on of the frames from the wire, which are ``padded``: too long ones are cut, those with a bad
+    mark had a wrong FCS on the wire."""
     wire = batch.edge == Edge.WIRE
     bad, limit = wire & (batch.bad != 0), _limits(batch)
     long = wire & (batch.lengths > limit)
@@ -106,33 +107,37 @@ def _sized(batch: Batch, lengths: Int64) -> Batch:
 
 
 def arrivals(entry: Int64, beat: Int64, lengths: Int64) -> tuple[Int64, Int64]:
-    """int64[n] each: the cycles in which ingress takes beat number ``beat`` (from 0) of frames of these lengths whose first
-    one it took in the cycles ``entry``, at the earliest and at the latest. A beat is there with its second word, or its frame's
-    last, which may come a word late; each crosses into the port's clock by itself."""
+    """int64[n] each: the cycles in which ingress takes beat number ``beat`` (from 0) of frames of these lengths, whose
+    first one it took in the cycles ``entry``, at the earliest and at the latest. A beat is there with its second word,
+    or its frame's last, which may come a word late; each crosses into the port's clock by itself."""
     word = np.minimum(2 * beat + 1, -(-lengths // 8) - 1)
     early = np.ceil((word - 1) * _WORD_CYCLES * (1 - _PPM)).astype(np.int64) - 1
     late = np.ceil(word * _WORD_CYCLES * (1 + _PPM)).astype(np.int64) + 1
     return entry + np.maximum(beat, early), entry + np.maximum(beat, late)
 
 
-def events(frames: Batch, wrong: NDArray[np.bool_] | None = None) -> dict[str, int]:
-    """What a MAC counts of frames without FCS, each at least 60 bytes long. ``wrong``: bool[n], their FCS is."""
+def events(good: Batch) -> dict[str, int]:
+    """What a MAC counts of good frames without FCS, each at least 60 bytes long."""
     found = dict.fromkeys(("frames_ok", "bytes_ok", "unicast", "multicast", "broadcast", "pause", *_SIZES), 0)
-    wrong = np.zeros(len(frames), np.bool_) if wrong is None else wrong
-    long = frames.lengths > _limits(frames)
-    good = np.flatnonzero(~wrong & ~long)
-    if len(good):
-        size, head = frames.lengths[good] + _FCS, frames.offset[good]
-        found["frames_ok"], found["bytes_ok"] = len(good), int(size.sum())
-        bins = np.bincount(np.searchsorted(_MOST, size, "left"), minlength=len(_SIZES))
-        found.update(zip(_SIZES, bins.tolist(), strict=True))
-        octets = frames.data[head[:, None] + np.arange(14)]
-        broadcast = (octets[:, :6] == 0xFF).all(axis=1)
-        group = (octets[:, 0] & 1) != 0
-        found["broadcast"] = int(broadcast.sum())
-        found["multicast"], found["unicast"] = int((group & ~broadcast).sum()), int((~group).sum())
-        found["pause"] = int(((octets[:, 12] == 0x88) & (octets[:, 13] == 0x08)).sum())
-    return found | {
+    if not len(good):
+        return found
+    size = good.lengths + _FCS
+    found["frames_ok"], found["bytes_ok"] = len(good), int(size.sum())
+    bins = np.bincount(np.searchsorted(_MOST, size, "left"), minlength=len(_SIZES))
+    found.update(zip(_SIZES, bins.tolist(), strict=True))
+    octets = good.data[good.offset[:-1, None] + np.arange(14)]
+    broadcast = (octets[:, :6] == 0xFF).all(axis=1)
+    group = (octets[:, 0] & 1) != 0
+    found["broadcast"] = int(broadcast.sum())
+    found["multicast"], found["unicast"] = int((group & ~broadcast).sum()), int((~group).sum())
+    found["pause"] = int(((octets[:, 12] == 0x88) & (octets[:, 13] == 0x08)).sum())
+    return found
+
+
+def received_events(sent: Batch) -> dict[str, int]:
+    """What `mac_rx` counts of frames as they were on the wire."""
+    wrong, long = sent.bad != 0, sent.lengths > _limits(sent)
+    return events(sent.select(np.flatnonzero(~wrong & ~long))) | {
         "fcs_errors": int((wrong & ~long).sum()),
         "oversize": int((long & ~wrong).sum()),
         "jabbers": int((long & wrong).sum()),

@@ -43,8 +43,10 @@ class WireEngine(NativeEngine):
 
 
 class WireTarget(NativeTarget):
-    """`NativeTarget` with XGMII. rx_ppm, tx_ppm: by how much `rx_clk` and `tx_clk` are faster than 390.625 MHz. ValueError:
-    they are off by more than 100 ppm."""
+    """`NativeTarget` with XGMII. rx_ppm, tx_ppm: by how much `rx_clk` and `tx_clk` are faster than 390.625 MHz.
+
+    ValueError: they are off by more than 100 ppm.
+    """
 
     KIND = WIRE
 
