@@ -14,6 +14,7 @@ import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,9 @@ from models.meta import Code
 from models.nic import NicPortModel
 from models.nic_wire import arrivals, events, padded, received, received_events
 from tb.cli import app
+from tb.nic.redirect import CONFIG as RULED
+from tb.nic.redirect import Act
+from tb.nic.redirect import frame as ruled_frame
 from tb.replay import run
 from tb.replay.packed import FailureError, load_failure
 from tb.replay.rerun import PlayedOn, play_again
@@ -169,6 +173,33 @@ def test_a_wire_that_rests_goes_on_as_one_that_does_not_skip(verilator: str, see
         found.append([outcome.first_in, outcome.entry, outcome.first_out, outcome.last_out, outcome.frames.data])
     for skipped, whole in zip(*found, strict=True):
         assert np.array_equal(skipped, whole)
+
+
+@pytest.mark.parametrize("acts", [[*Act], [Act.REDIRECT, Act.NONE], [Act.MIRROR, Act.NONE, Act.DENY]])
+def test_redirected_frames_and_copies_share_a_wire_as_the_model_says(
+    verilator: str, acts: list[Act], seed: int
+) -> None:
+    random, model = Random(f"{seed} {acts}"), NicPortModel(RULED, xgmii=True)
+
+    async def plays() -> None:
+        target, before = WireTarget(seed, rx_ppm=-100, tx_ppm=100), None
+        await target.start()
+        await target.configure(RULED)
+        for apart in (0, 100, 300):
+            frames = [
+                ruled_frame(random.choice(acts), random.choice((60, 64, 65, 200, 700, 1514)), i) for i in range(200)
+            ]
+            edges = [random.choice((0, 1)) for _ in frames]
+            times = np.cumsum([random.randint(0, apart) for _ in frames]).tolist()
+            batch = Batch.of(frames, edge=edges, time_ns=times)
+            outcome = await target.play(batch)
+            found = model.check(batch, outcome, before)
+            assert not found, [str(one) for one in found[:5]]
+            model.commit(batch, outcome, before)
+            before = outcome.counters
+            assert {0, 1} == set(outcome.frames.edge.tolist())
+
+    asyncio.run(plays())
 
 
 def test_a_wire_does_not_pause(verilator: str, seed: int) -> None:
