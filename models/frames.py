@@ -359,6 +359,8 @@ class Outcome:
     cycles          int        cycles of the whole play
     begin_ns        int        simulated time at cycle 0 of the play
     now             int        the port's `now` in cycle 0, in units of 2**-32 ns; -1: the device doesn't say
+    entry           int64[n]   cycle in which ingress took the first beat, -1: never; int64[0]: the device doesn't say,
+                               as where the wire is a stream
     begun, ended    int64[m]   first_out and last_out of each frame out, copies too; int64[0]: the device doesn't say
     counters        dict       the port's counters as they read at the end of the play, by register name
                                ("rx_frames_in", "tx_disposition.BAD_FRAME"); only those that the device has read
@@ -388,6 +390,7 @@ class Outcome:
     now: int = -1
     begun: Int64 = field(default_factory=lambda: np.zeros(0, np.int64))
     ended: Int64 = field(default_factory=lambda: np.zeros(0, np.int64))
+    entry: Int64 = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __post_init__(self) -> None:
         _check_array("Outcome", "source", self.source, np.int64, len(self.frames))
@@ -397,6 +400,8 @@ class Outcome:
         for name in ("latency_cycles", "first_in", "last_in", "first_out", "last_out"):
             _check_array("Outcome", name, getattr(self, name), np.int64, n)
         _check_array("Outcome", "resets", self.resets, np.int64, None)
+        if len(self.entry):
+            _check_array("Outcome", "entry", self.entry, np.int64, n)
         if len(self.user):
             _check_array("Outcome", "user", self.user, np.uint16, len(self.frames))
         if len(self.begun) or len(self.ended):

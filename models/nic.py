@@ -15,6 +15,7 @@ device and held against bounds that its own cycles give.
 | models/nic_meters.py | colours of metered frames, the port's time |
 | models/nic_played.py | a play as the model sees it |
 | models/nic_check.py, models/nic_timing.py, models/nic_counters.py | what is held against the model |
+| models/nic_wire.py | what is otherwise where the wire is XGMII |
 | models/nic_report.py | differences |
 | models/nic_reference.py | the rules a frame at a time, which tests prove equal to the above |
 """
@@ -40,6 +41,7 @@ from models.nic_reference import reference_code, reference_first_out, reference_
 from models.nic_report import Mismatch, Report, code_name
 from models.nic_stages import Arrival, Bool, ParserStage, Passage, UInt16
 from models.nic_timing import TimingCheck
+from models.nic_wire import padded, received
 from models.port_map import PORT
 from models.registers import Access, Register
 
@@ -107,7 +109,8 @@ class NicPortModel:
 
     ``config`` programs it (None: reset values, no rules); ``port`` is its number. The rest are the RTL's parameters
     ``RX_BUFFER_BEATS``, ``TX_BUFFER_BEATS``, ``BUFFER_FRAMES``, ``PARSE_BYTES``, ``TUNNEL_EN``, ``ACL_RULES`` and
-    ``ACL_METERS``, of which the last two are only told of. ValueError: a ``parse_bytes`` that ``ParserModel`` refuses.
+    ``ACL_METERS``, of which the last two are only told of. ``xgmii``: the wire is XGMII (models/nic_wire.py); then only
+    checks are asked for, no predictions. ValueError: a ``parse_bytes`` that ``ParserModel`` refuses.
 
     **Meters** keep what is in their buckets from play to play. A check goes by what was in them before the play and
     changes nothing, however often it is asked; ``commit`` says that the play was the last one, and the next goes by
@@ -127,8 +130,10 @@ class NicPortModel:
         tunnel: bool = False,
         acl_rules: int = 1024,
         acl_meters: int = 256,
+        xgmii: bool = False,
     ) -> None:
         self.port = port
+        self.xgmii = xgmii
         self.buffer_frames = buffer_frames
         programmed = (config or NicConfig()).ports[port]
         self._rules = {Edge.WIRE: programmed.acl_rx, Edge.HOST: programmed.acl_tx}
@@ -142,6 +147,7 @@ class NicPortModel:
         self._peak = {Edge.WIRE: 0, Edge.HOST: 0}
         self._banks: Banks = {edge: () if rules is None else full(rules) for edge, rules in self._rules.items()}
         self._committed: tuple[Outcome, Banks] | None = None
+        self._arrived: tuple[Batch, Batch, Batch] | None = None
         self._known: tuple[Batch, dict[str, int], dict[Edge, Course]] | None = None
         self._seen: tuple[Outcome, dict[Edge, Course], Banks, Played] | None = None
 
@@ -500,19 +506,32 @@ class NicPortModel:
 
     def _played(self, batch: Batch, outcome: Outcome, before: Mapping[str, int] | None) -> Played:
         """Kept for what was asked for last, as ``_courses``."""
+        sent, batch = self._of_wire(batch)
         courses, banks = self._courses(batch), self._banks_before(outcome, before)
         seen = self._seen
         if seen is None or seen[0] is not outcome or seen[1] is not courses or seen[2] != banks:
-            self._seen = seen = outcome, courses, banks, self._judge(batch, outcome, courses, banks)
+            self._seen = seen = outcome, courses, banks, self._judge(batch, outcome, courses, banks, sent)
         return seen[3]
+
+    def _of_wire(self, batch: Batch) -> tuple[Batch | None, Batch]:
+        """Where the wire is XGMII, the frames as they are there, and as the MAC hands them on; else None, and as they
+        are. Kept for the batch that it was asked for last."""
+        if not self.xgmii:
+            return None, batch
+        if self._arrived is None or self._arrived[0] is not batch:
+            sent = padded(batch)
+            self._arrived = batch, sent, received(sent)
+        return self._arrived[1], self._arrived[2]
 
     def played(self, batch: Batch, outcome: Outcome, before: Mapping[str, int] | None = None) -> Played:
         """What became of the frames of a play, and what each frame out is: what ``check`` goes by."""
         return self._played(batch, outcome, before)
 
-    def _judge(self, batch: Batch, outcome: Outcome, courses: Mapping[Edge, Course], banks: Banks) -> Played:
+    def _judge(
+        self, batch: Batch, outcome: Outcome, courses: Mapping[Edge, Course], banks: Banks, sent: Batch | None = None
+    ) -> Played:
         increment = self._written["nic.time_increment"]
-        return played(batch, outcome, courses, banks, increment, self._depth, self.buffer_frames)
+        return played(batch, outcome, courses, banks, increment, self._depth, self.buffer_frames, sent)
 
 
 def _cut(frames: Batch, lengths: Int64) -> Batch:

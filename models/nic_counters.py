@@ -8,13 +8,14 @@ from collections.abc import Mapping
 import numpy as np
 
 from models.acl import DEFAULT_RULE
-from models.frames import Edge
+from models.frames import Batch, Edge
 from models.meta import Code
 from models.nic_acl import AclPassage
 from models.nic_pipeline import COUNTERS, STAGE_COUNTERS
 from models.nic_played import Played
 from models.nic_report import Report, code_name
 from models.nic_stages import Bool, pick
+from models.nic_wire import MAC_COUNTERS, events, received_events
 
 __all__ = ["check_counters", "expected_counters", "zero_counters"]
 
@@ -60,7 +61,23 @@ def expected_counters(play: Played) -> dict[str, int]:
         if edge in play.guessed:
             for colour in ("green", "yellow"):
                 del counters[f"{acl.name}.metered_{colour}"]
+    if play.sent is not None:
+        counters.update(_of_macs(play, play.sent, since))
     return counters
+
+
+def _of_macs(play: Played, sent: Batch, since: Bool) -> dict[str, int]:
+    """``sent``: the frames as they were on the wire."""
+    frames = play.outcome.frames
+    came = np.flatnonzero((sent.edge == Edge.WIRE) & since)
+    went = np.flatnonzero((frames.edge == Edge.WIRE) & (play.outcome.source >= 0))
+    found = dict.fromkeys(MAC_COUNTERS, 0)
+    for mac, counted in (
+        ("mac_rx", received_events(sent.select(came))),
+        ("mac_tx", events(frames.select(went))),
+    ):
+        found.update({f"{mac}.{name}": count for name, count in counted.items()})
+    return found
 
 
 def _of_rules(acl: AclPassage, counted: Bool, lengths: np.ndarray) -> dict[str, int]:

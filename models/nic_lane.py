@@ -20,11 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.frames import Batch, Int64, Outcome, UInt8
+from models.frames import Batch, Edge, Int64, Outcome, UInt8
 from models.meta import Code, Words, pack_words
 from models.nic_acl import AclPassage
 from models.nic_pipeline import INGRESS_CYCLES, Pipeline
 from models.nic_stages import Bool, Flow, Passage, UInt16, follow, pick
+from models.nic_wire import GAP_CYCLES, TX_CYCLES, arrivals
 
 __all__ = ["Course", "Lane", "counts_up", "epochs", "rises"]
 
@@ -133,7 +134,8 @@ def _packed(fields: Mapping[str, NDArray[Any]], at: Int64, n: int, others: Mappi
 class Lane:
     """The frames of one edge that entered the port, in order, with their cycles as the device reports them; ``entry``:
     when ingress took the first beat; ``copied``: when its copy comes out of the ACL;
-    ``into``: when they got into the buffer; ``turned``: the frame leaves by the other direction, None: none does."""
+    ``into``: when they got into the buffer; ``turned``: the frame leaves by the other direction, None: none does;
+    ``xgmii``: the wire is XGMII."""
 
     pipeline: Pipeline
     index: Int64
@@ -148,9 +150,10 @@ class Lane:
     copied: Flow
     into: Flow
     turned: Bool | None
+    xgmii: bool
 
     @classmethod
-    def of(cls, batch: Batch, outcome: Outcome, course: Course) -> Lane:
+    def of(cls, batch: Batch, outcome: Outcome, course: Course, xgmii: bool = False) -> Lane:
         entered = np.flatnonzero(pick(outcome.first_in, course.index) >= 0)
         index = pick(course.index, entered)
         first_in, last_in, code, bad = (
@@ -160,15 +163,20 @@ class Lane:
         # A frame that was cut by a reset has no last beat; it may have had any length up to its own.
         last_in = np.where(last_in < 0, first_in, last_in)
         epoch = epochs(outcome, first_in)
-        spent = np.zeros(len(index), np.int64)
-        spent[1:] = np.maximum(INGRESS_CYCLES, beats)[:-1]
-        entry = follow(first_in + 1, spent, epoch)
-        end = np.maximum(last_in + 1, entry + beats - 1)
-        dense = bool((end == entry + beats - 1).all())
-        # Of a frame that is cut at max_frame, the beat at which it is cut.
-        last = 1 + np.where(kept == beats, end, entry + kept - 1)
-        latest = last if dense else 1 + end - (beats - kept)
-        flow = Flow(first=entry + 1, last=last, latest=latest, beats=kept, epoch=epoch)
+        if xgmii and course.pipeline.edge == Edge.WIRE:
+            entry = pick(outcome.entry, index)
+            first, latest_end = arrivals(entry, kept - 1, pick(batch.lengths, index))
+            flow = Flow(first=entry + 1, last=1 + first, latest=1 + latest_end, beats=kept, epoch=epoch)
+        else:
+            spent = np.zeros(len(index), np.int64)
+            spent[1:] = np.maximum(INGRESS_CYCLES, beats)[:-1]
+            entry = follow(first_in + 1, spent, epoch)
+            end = np.maximum(last_in + 1, entry + beats - 1)
+            dense = bool((end == entry + beats - 1).all())
+            # Of a frame that is cut at max_frame, the beat at which it is cut.
+            last = 1 + np.where(kept == beats, end, entry + kept - 1)
+            latest = last if dense else 1 + end - (beats - kept)
+            flow = Flow(first=entry + 1, last=last, latest=latest, beats=kept, epoch=epoch)
         copied = flow
         for passage in course.passages:
             flow = passage.leave(flow, entered)
@@ -190,6 +198,7 @@ class Lane:
             copied=copied,
             into=flow,
             turned=None if redirect is None else pick(redirect, entered),
+            xgmii=xgmii,
         )
 
     @property
@@ -198,25 +207,42 @@ class Lane:
         return chosen
 
     @property
+    def to_xgmii(self) -> Bool:
+        """bool[n]: the frame leaves on XGMII."""
+        if not self.xgmii:
+            return np.zeros(len(self.index), np.bool_)
+        straight = self.pipeline.edge == Edge.HOST
+        turned = np.zeros(len(self.index), np.bool_) if self.turned is None else self.turned
+        found: Bool = turned != straight
+        return found
+
+    @property
     def behind(self) -> Int64 | int:
-        """Cycles from the last beat into the buffer to the first beat out, where nothing is in the way."""
-        return self.pipeline.behind(self.into.beats, self.turned)
+        """Cycles from the last beat into the buffer to the first beat out at the least, where nothing is in the way."""
+        cycles = self.pipeline.behind(self.into.beats, self.turned)
+        return cycles + TX_CYCLES[0] * self.to_xgmii if self.xgmii else cycles
+
+    @property
+    def spread(self) -> Int64 | int:
+        """How many more they may be."""
+        return (TX_CYCLES[1] - TX_CYCLES[0]) * self.to_xgmii if self.xgmii else 0
 
     def right_behind(self) -> Int64:
         """The cycle behind the last beat out of the frame delivered before, where all leave at one edge and nothing
-        else does."""
+        else does; on XGMII that of its terminate character, in which the next start may come too."""
         previous = np.zeros(len(self.index), np.int64)
         # Outputs of one edge follow each other, so the latest so far is that of the frame before.
         previous[1:] = np.maximum.accumulate(np.where(self.delivered, self.last_out, -1))[:-1] + 1
-        return previous
+        return previous - self.to_xgmii if self.xgmii else previous
 
     def expected_first_out(self, previous: Int64 | None = None) -> tuple[Int64, Int64]:
         """As ``reference_first_out``: the earliest and the latest. ``previous``: ``right_behind``."""
         previous = self.right_behind() if previous is None else previous
         least: Int64 = np.maximum(self.into.last + self.behind, previous)
-        if self.into.exact:
+        if self.into.exact and not self.xgmii:
             return least, least
-        return least, np.maximum(self.into.latest + self.behind, previous)
+        waits = GAP_CYCLES * self.to_xgmii if self.xgmii else 0
+        return least, np.maximum(self.into.latest + self.behind + self.spread, previous + waits)
 
     def held_least(self, time: Int64) -> tuple[Int64, Int64]:
         """For each frame k: of the frames delivered before it, beats that have not passed the output before cycle

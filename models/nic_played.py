@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +15,7 @@ from models.nic_acl import FRAMES_THAT_WAIT, AclPassage, mark_dscp_batch
 from models.nic_lane import Course, Lane, epochs
 from models.nic_meters import UNKNOWN, Banks, Clock, ask, full, time_after_reset
 from models.nic_stages import Bool
+from models.nic_wire import padded
 from models.port_map import PORT
 
 __all__ = ["Played", "changed_bytes", "entries", "played"]
@@ -35,6 +36,7 @@ class Played:
     clocks   by number of resets before: the port's time, where it is known
     banks    what is in the meters behind the play
     back     the device's time is before that of a frame that was metered in an earlier play
+    sent     where the wire is XGMII, the frames as they were there; None: it is a stream
     """
 
     batch: Batch
@@ -46,6 +48,12 @@ class Played:
     clocks: Mapping[int, Clock]
     banks: Banks
     back: bool
+    sent: Batch | None = None
+
+    @property
+    def xgmii(self) -> bool:
+        """The wire is XGMII."""
+        return self.sent is not None
 
     @cached_property
     def edge_out(self) -> UInt8:
@@ -59,7 +67,12 @@ class Played:
     @cached_property
     def bytes_out(self) -> Batch:
         """The frames in as they leave the port."""
-        return changed_bytes(self.batch, self.courses)
+        changed = changed_bytes(self.batch, self.courses)
+        if not self.xgmii:
+            return changed
+        # What goes to the wire is padded, whichever edge it came from.
+        padding = padded(replace(changed, edge=self.edge_out))
+        return replace(padding, edge=changed.edge)
 
     @cached_property
     def mirrored(self) -> Bool | None:
@@ -142,10 +155,11 @@ def played(
     increment: int,
     depth: Mapping[Edge, int],
     frames: int,
+    sent: Batch | None = None,
 ) -> Played:
     """``courses``: with all that is metered green; ``banks``: what was in the meters before; ``increment``: of time, a
-    cycle; ``depth``, ``frames``: what the buffers hold."""
-    lanes = {edge: Lane.of(batch, outcome, course) for edge, course in courses.items()}
+    cycle; ``depth``, ``frames``: what the buffers hold; ``sent``: as in ``Played``."""
+    lanes = {edge: Lane.of(batch, outcome, course, sent is not None) for edge, course in courses.items()}
     unsure = {edge: _unsure(lanes, edge, depth[edge], frames) for edge in courses}
     clocks = _clocks(outcome, lanes, unsure, increment)
     coloured, after, guessed, back = dict(courses), dict(banks), set(), False
@@ -167,12 +181,15 @@ def played(
             guessed.add(edge)
             _guess(batch, outcome, course, colour, blank)
         coloured[edge] = course.coloured(colour)
-    return Played(batch, outcome, coloured, lanes, unsure, frozenset(guessed), clocks, after, back)
+    return Played(batch, outcome, coloured, lanes, unsure, frozenset(guessed), clocks, after, back, sent)
 
 
 def _unsure(lanes: Mapping[Edge, Lane], edge: Edge, depth: int, frames: int) -> Bool:
     """bool[n]: frames that may have waited before ingress for room behind it."""
     lane = lanes[edge]
+    if lane.xgmii and edge == Edge.WIRE:
+        # Their meters go by the MAC's time, which is known to some ns only.
+        return np.ones(len(lane.index), np.bool_)
     met = np.zeros(len(lane.index), np.bool_) if lane.into.stalled is None else lane.into.stalled
     if edge == Edge.HOST and len(lane.index):
         beats, count = _ROOM_IN_FRONT

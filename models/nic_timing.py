@@ -23,6 +23,7 @@ from models.nic_pipeline import INGRESS_CYCLES, TX
 from models.nic_played import Played, entries
 from models.nic_report import Report
 from models.nic_stages import pick
+from models.nic_wire import RX_CYCLES, TIME_NS, TX_CYCLES
 
 __all__ = ["TimingCheck"]
 
@@ -31,6 +32,11 @@ _STALL_SLACK = 3 * INGRESS_CYCLES + 12 + 24 + 4
 of it (two in the register before ingress, one in ingress), what the parser and the ACL take at most of a frame that
 they needn't wait for, and the registers between."""
 _NEVER = 1 << 62
+
+
+def _crossed(lane: Lane) -> Int64 | int:
+    """Cycles to XGMII, at the most."""
+    return TX_CYCLES[1] * lane.to_xgmii if lane.xgmii else 0
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,8 @@ class TimingCheck:
                 self._lost(lane)
         if play.mirrored is not None and outputs is not None:
             CopiesCheck(play, self.report, outputs.free_out, self.depth, self.frames).run()
+        if play.xgmii:
+            self._crossing()
         if len(outcome.meta):
             self._timestamps()
 
@@ -99,7 +107,9 @@ class TimingCheck:
         cut = pick(self.play.outcome.last_in, lane.index) < 0
         end_in = np.where(cut, lane.first_in, lane.last_in)
         overlap = np.zeros(len(cut), np.bool_)
-        overlap[1:] = lane.first_in[1:] <= np.maximum.accumulate(end_in)[:-1]
+        # A terminate character and the next start lie in neighbouring words, which may be of one cycle.
+        shared = 1 if lane.xgmii and lane.pipeline.edge == Edge.WIRE else 0
+        overlap[1:] = lane.first_in[1:] + shared <= np.maximum.accumulate(end_in)[:-1]
         what = "first_in (the frame before is still entering)"
         self.report.each(what, overlap, np.append(-1, end_in[:-1]) + 1, lane.first_in, index=lane.index)
 
@@ -119,7 +129,7 @@ class TimingCheck:
             begun, ended = np.where(other, outcome.begun, begun), np.where(other, outcome.ended, ended)
         for side in Edge:
             here = np.flatnonzero(outcome.frames.edge == side)
-            free[here[1:]] = np.maximum.accumulate(ended[here])[:-1] + 1
+            free[here[1:]] = np.maximum.accumulate(ended[here])[:-1] + (0 if play.xgmii and side == Edge.WIRE else 1)
         overlap = (begun >= 0) & (begun < free)
         what = "first_out (the frame before is still leaving)"
         self.report.each(what, overlap, free, begun, index=source)
@@ -150,6 +160,7 @@ class TimingCheck:
     def _overlap(self, lane: Lane) -> None:
         chain = np.flatnonzero(lane.delivered)
         begins, ends = pick(lane.first_out, chain)[1:], pick(lane.last_out, chain)[:-1]
+        ends = ends - pick(lane.to_xgmii, chain)[1:] if lane.xgmii else ends
         if (begins <= ends).any():
             overlap, earliest = np.zeros(len(lane.index), np.bool_), np.zeros(len(lane.index), np.int64)
             overlap[chain[1:]], earliest[chain[1:]] = begins <= ends, ends + 1
@@ -161,7 +172,7 @@ class TimingCheck:
         lanes = self.play.lanes
         received = lanes[Edge.WIRE]
         turned = np.zeros(len(lane.index), np.bool_) if lane.turned is None else lane.turned
-        behind = np.broadcast_to(lane.behind, most.shape)
+        behind = np.broadcast_to(lane.behind + lane.spread, most.shape)
         # The frame before may have waited for another output.
         chain = np.flatnonzero(lane.delivered)
         before, after = chain[:-1], chain[1:]
@@ -175,12 +186,20 @@ class TimingCheck:
             since = int(received.first_in[received.turned].min())
             joined = turned if edge == Edge.WIRE else np.ones(len(turned), np.bool_)
             if edge == Edge.WIRE:
-                most = np.where(turned, np.maximum(most, self._behind_the_join(lane)), most)
+                most = np.where(turned, np.maximum(most, self._behind_the_join(lane) + _crossed(lane)), most)
             most = most + np.where(joined & (lane.first_out >= since), self._held_up(lane, edge), 0)
         if self.play.turned:
             passes = turned if edge == Edge.WIRE else np.ones(len(turned), np.bool_)
             most = np.where(passes, np.maximum(most, self._behind_the_other_output(lane) + behind), most)
         return most
+
+    def _crossing(self) -> None:
+        """Received frames come to ingress so far behind their starts as the crossing from the MAC's clock takes."""
+        lane, (least, most) = self.play.lanes[Edge.WIRE], RX_CYCLES
+        spent = lane.entry - lane.first_in
+        early, late = spent < least, spent > most
+        what, index = "cycles from start to ingress", lane.index
+        self.report.each(what, early | late, np.where(early, least, most), spent, index=index)
 
     def _held_up(self, lane: Lane, edge: Edge) -> Int64:
         """Cycles by which a frame may come out later than what was seen at the outputs says, once the room or the join
@@ -270,6 +289,10 @@ class TimingCheck:
         start or after a reset, one such time must explain all the frames, up to each reset."""
         play, outcome = self.play, self.play.outcome
         at = np.flatnonzero((outcome.source >= 0) & (outcome.frames.edge == Edge.HOST))
+        if play.xgmii:
+            received = play.batch.edge[outcome.source[at]] == Edge.WIRE
+            self._times_of_starts(at[received])
+            at = at[~received]
         entry, epoch = entries(outcome, play.lanes, play.unsure)
         source = pick(outcome.source, at)
         known = entry[source] >= 0
@@ -285,6 +308,16 @@ class TimingCheck:
                 self.report.each("meta.timestamp", stamp != expected, expected, stamp, index=index)
             else:
                 self._agree(stamp, cycles, index)
+
+    def _times_of_starts(self, at: Int64) -> None:
+        """On XGMII the metadata's time is that of the start, as the MAC knows it."""
+        outcome, clock = self.play.outcome, self.play.clocks.get(0)
+        if clock is None or len(outcome.resets) or not len(at):
+            return
+        source = outcome.source[at]
+        stamp, now = field_of(outcome.meta[at], "timestamp"), clock.stamps(outcome.first_in[source])
+        off = np.abs((stamp - now).astype(np.int64))
+        self.report.each("meta.timestamp", off > TIME_NS, now, stamp, index=source)
 
     def _agree(self, stamp: Any, cycles: Int64, index: Int64) -> None:
         whole, fraction = self.increment >> 32, self.increment & 0xFFFF_FFFF

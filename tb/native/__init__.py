@@ -8,7 +8,7 @@ __all__ = ["BFM", "DEVICE", "DPI", "PORT_PATHS", "SOURCES"]
 
 _HERE = Path(__file__).resolve().parent
 
-SOURCES: tuple[Path, ...] = tuple(_HERE / name for name in ("stream.cpp", "harness.cpp", "c_api.cpp"))
+SOURCES: tuple[Path, ...] = tuple(_HERE / name for name in ("stream.cpp", "xgmii.cpp", "harness.cpp", "c_api.cpp"))
 """The harness and its C ABI: all that a program without a simulator needs."""
 
 DPI: tuple[Path, ...] = (*SOURCES, _HERE / "dpi.cpp")

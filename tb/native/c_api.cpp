@@ -5,6 +5,7 @@
 
 #include "harness.hpp"
 #include "step.hpp"
+#include "xgmii.hpp"
 
 using nicloop::fail;
 using nicloop::Harness;
@@ -222,6 +223,20 @@ int32_t nicloop_step_end(Harness* harness, int32_t reset, int32_t idle) {
         harness->end_cycle(idle != 0);
     }
     return harness->done();
+}
+
+void nicloop_xgmii_encode(Harness* harness, int32_t source, int64_t n, uint64_t* d, uint8_t* c) {
+    nicloop::XgmiiEncoder encoder;
+    for (int64_t i = 0; i < n; ++i) {
+        encoder.step(harness->source(source), i);
+        d[i] = encoder.word().d;
+        c[i] = encoder.word().c;
+    }
+}
+
+void nicloop_xgmii_decode(Harness* harness, int32_t sink, int64_t n, const uint64_t* d, const uint8_t* c) {
+    nicloop::XgmiiDecoder decoder(false);
+    for (int64_t i = 0; i < n; ++i) decoder.step(harness->sink(sink), {d[i], c[i]}, {}, i);
 }
 
 void nicloop_random(uint64_t seed, uint64_t stream, int64_t n, uint64_t* numbers) {

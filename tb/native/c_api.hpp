@@ -73,6 +73,11 @@ NICLOOP_API void nicloop_step_disposition(nicloop::Harness* harness, int32_t pat
 // idle: the device is, behind the edge.
 NICLOOP_API int32_t nicloop_step_end(nicloop::Harness* harness, int32_t reset, int32_t idle);
 
+// An XGMII encoder on a source, and a decoder on a sink (xgmii.hpp), for the first n words of their lives; word k is on
+// XGMII in cycle k.
+NICLOOP_API void nicloop_xgmii_encode(nicloop::Harness* harness, int32_t source, int64_t n, uint64_t* d, uint8_t* c);
+NICLOOP_API void nicloop_xgmii_decode(nicloop::Harness* harness, int32_t sink, int64_t n, const uint64_t* d, const uint8_t* c);
+
 // n numbers of the generator of (seed, stream); n decisions of a blind pause generator.
 NICLOOP_API void nicloop_random(uint64_t seed, uint64_t stream, int64_t n, uint64_t* numbers);
 NICLOOP_API void nicloop_passes(uint64_t seed, int32_t kind, int64_t a, int64_t b, int64_t n, uint8_t* passes);

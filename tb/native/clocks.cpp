@@ -53,6 +53,12 @@ void Device::answer_edge(size_t index) {
             port.show();
         }
     });
+    for (XgmiiInPort& port : wires_in_) {
+        if (port.pins.clock == static_cast<int>(index)) port.step(clock.in_reset, clocks_.front().cycle);
+    }
+    for (XgmiiOutPort& port : wires_out_) {
+        if (port.pins.clock == static_cast<int>(index)) port.step(clock.in_reset, clocks_.front().cycle);
+    }
     if (index == 0) axil_.put();
     *clock.pins.rst = next_rst_;
     ++clock.edges;
@@ -79,7 +85,27 @@ void Device::edge_of_several() {
         if (clocks_[i].edge) answer_edge(i);
     }
     model_->eval();
-    if (waves_.on()) model_->dump(now / 1000);
+    if (waves_.on()) model_->dump(skipped_ps_ + now / 1000);
+}
+
+// The time of `cycles` cycles of the first clock passes without an edge. Each clock keeps its phase: of another one as many
+// periods pass as fit, so that its next edge is of the kind that it was.
+void Device::skip_clocks(int64_t cycles) {
+    Clock& first = clocks_.front();
+    const int64_t time = cycles * first.pins.period_fs;
+    // The edge that was last taken, and which lies `time` later now; times are seen from there, so that they stay small.
+    const int64_t last = first.next_fs - first.pins.period_fs / 2;
+    first.edges += cycles;
+    first.cycle += cycles;
+    for (size_t i = 1; i < clocks_.size(); ++i) {
+        Clock& clock = clocks_[i];
+        const int64_t period = clock.pins.period_fs;
+        const int64_t periods = std::max<int64_t>(0, (last + time - clock.next_fs) / period + 1);
+        clock.next_fs += periods * period - time;
+        clock.edges += periods;
+        clock.cycle += periods;
+    }
+    skipped_ps_ += time / 1000;
 }
 
 // Up to behind the next rising edge of the first clock.

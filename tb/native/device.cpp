@@ -12,6 +12,13 @@ const std::array<uint32_t, META_WORDS_MAX> NO_META{};
 
 Device::Device(int seed) : model_(make_model(seed)) {
     const Pins& pins = model_->pins;
+    for (const XgmiiInPins& one : pins.xgmii_in) {
+        wires_in_.push_back({one, nullptr, {}});
+        wires_in_.back().show();
+    }
+    for (const XgmiiOutPins& one : pins.xgmii_out) {
+        wires_out_.push_back({one, nullptr, XgmiiDecoder(one.valid != nullptr)});
+    }
     for (const SourcePins& one : pins.sources) sources_.push_back({one, nullptr, false});
     for (const SinkPins& one : pins.sinks) {
         sinks_.push_back({one, nullptr});
@@ -34,20 +41,25 @@ Device::Device(int seed) : model_(make_model(seed)) {
 std::string Device::bind(Harness* harness) {
     if (harness != nullptr) {
         const auto have = [](int count) { return static_cast<size_t>(count); };
-        if (have(harness->sources()) != sources_.size() || have(harness->sinks()) != sinks_.size()) {
-            return "the device has " + std::to_string(sources_.size()) + " sources and " + std::to_string(sinks_.size()) +
-                   " sinks";
+        const size_t sources = wires_in_.size() + sources_.size(), sinks = wires_out_.size() + sinks_.size();
+        if (have(harness->sources()) != sources || have(harness->sinks()) != sinks) {
+            return "the device has " + std::to_string(sources) + " sources and " + std::to_string(sinks) + " sinks";
         }
         if (have(harness->paths()) < paths_.size()) return "the device reports on " + std::to_string(paths_.size()) + " paths";
         if (meta_bytes_ > 0 && 4 * have(harness->meta_words()) != meta_bytes_) {
             return "the device has " + std::to_string(meta_bytes_ / 4) + " words of metadata";
         }
-        for (size_t i = 0; i < sources_.size(); ++i) sources_[i].source = &harness->source(static_cast<int>(i));
-        for (size_t i = 0; i < sinks_.size(); ++i) sinks_[i].sink = &harness->sink(static_cast<int>(i));
+        int next = 0;
+        for (XgmiiInPort& port : wires_in_) port.source = &harness->source(next++);
+        for (SourcePort& port : sources_) port.source = &harness->source(next++);
+        next = 0;
+        for (XgmiiOutPort& port : wires_out_) port.sink = &harness->sink(next++);
+        for (SinkPort& port : sinks_) port.sink = &harness->sink(next++);
         for (size_t i = 0; i < paths_.size(); ++i) paths_[i].path = &harness->path(static_cast<int>(i));
     }
     harness_ = harness;
     slept_ = false;
+    asleep_ = 0;
     waves_.unwatch();
     return "";
 }
@@ -120,6 +132,14 @@ void Device::cycle() {
     waves_.step(model);
 }
 
+void Device::pass() {
+    if (several()) {
+        cycle_of_several();
+    } else {
+        cycle();
+    }
+}
+
 uint32_t Device::events(uint32_t until) const {
     uint32_t found = 0;
     if ((until & DONE) != 0 && harness_->done()) found |= DONE;
@@ -129,14 +149,9 @@ uint32_t Device::events(uint32_t until) const {
 
 uint32_t Device::run(int64_t cycles, int64_t steps, uint32_t until) {
     const int64_t end = cycles_ + cycles;
-    const bool several = clocks_.size() > 1;
     for (int64_t step = 0; step < steps && cycles_ < end; ++step) {
-        if (several) {
-            cycle_of_several();
-        } else {
-            if (skip_) skip(end - cycles_ - 1);
-            cycle();
-        }
+        if (skip_) skip(end - cycles_ - 1);
+        pass();
         uint32_t found = events(until);
         if (axil_.busy()) {
             axil_.step();
@@ -170,6 +185,9 @@ std::string Device::restore(const char* data, size_t size) {
     archive(reader);
     model_->restore(data + harness, size - harness);
     slept_ = false;
+    asleep_ = 0;
+    for (XgmiiInPort& port : wires_in_) port.encoder.forget();
+    for (XgmiiOutPort& port : wires_out_) port.decoder.forget();
     return "";
 }
 

@@ -38,6 +38,8 @@ public:
     uint32_t run(int64_t cycles, int64_t steps, uint32_t until);
 
     void set_reset(bool level) { next_rst_ = level; }
+    // The period of one of several clocks from its next edge on.
+    void set_period(int clock, int64_t fs) { clocks_[clock].pins.period_fs = fs; }
     bool ready() const { return pins().ready == nullptr || *pins().ready != 0; }
     bool idle() const { return pins().time.empty() || *pins().time.front().idle != 0; }
     // Its time in the cycle that ends with the next edge: ns, and a fraction of 32 bits. A device without has 0.
@@ -49,6 +51,7 @@ public:
     void set_skip(bool on) {
         skip_ = on;
         slept_ = false;
+        asleep_ = 0;
     }
     int64_t skipped() const { return skipped_; }
 
@@ -83,17 +86,26 @@ private:
         axil_.archive(members);
         harness_->archive(members);
         members(next_rst_, was_reset_, cycles_, skipped_);
-        for (Clock& clock : clocks_) members(clock.next_fs, clock.edges, clock.cycle, clock.was_reset);
+        members(skipped_ps_);
+        for (Clock& clock : clocks_) {
+            members(clock.pins.period_fs, clock.next_fs, clock.edges, clock.cycle, clock.was_reset);
+        }
+        for (XgmiiInPort& port : wires_in_) members(port.encoder);
+        for (XgmiiOutPort& port : wires_out_) members(port.decoder);
     }
     // idle.cpp
     bool sleeps() const;
     int64_t skippable(int64_t most, Time step) const;
     void skip(int64_t most);
     // clocks.cpp
+    bool several() const { return clocks_.size() > 1; }
+    void skip_clocks(int64_t cycles);
     void take_edge(size_t clock);
     void answer_edge(size_t clock);
     void edge_of_several();
     void cycle_of_several();
+    // A cycle of the first clock
+    void pass();
     // One clock
     void cycle();
     void dump(int64_t half) const;
@@ -105,6 +117,8 @@ private:
 
     std::unique_ptr<Model> model_;
     Harness* harness_ = nullptr;
+    std::vector<XgmiiInPort> wires_in_;
+    std::vector<XgmiiOutPort> wires_out_;
     std::vector<SourcePort> sources_;
     std::vector<SinkPort> sinks_;
     std::vector<PathPort> paths_;
@@ -116,7 +130,9 @@ private:
     bool skip_ = true;
     bool slept_ = false;     // it slept in the cycle before, which began at slept_at_
     Time slept_at_ = 0;
+    int64_t asleep_ = 0;     // cycles on end, up to then
     int64_t skipped_ = 0;    // cycles
+    int64_t skipped_ps_ = 0; // of the time of several clocks
     bool next_rst_ = true, was_reset_ = false;
     int64_t cycles_ = 0;
 };

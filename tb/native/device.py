@@ -86,6 +86,7 @@ class DeviceLibrary(Library):
         "device_run": (c_int32, (c_void_p, c_int64, c_int64, c_uint32)),
         "device_cycles": (c_int64, (c_void_p,)),
         "device_clock": (c_int64, (c_void_p, c_int32, c_int32)),
+        "device_set_period": (c_int32, (c_void_p, c_int32, c_int64)),
         "device_access": (c_int32, (c_void_p, c_int32, c_uint32, c_uint32)),
         "device_skipped": (c_int64, (c_void_p,)),
         "device_save": (c_int32, (c_void_p, POINTER(c_void_p), POINTER(c_int64))),
@@ -173,6 +174,11 @@ class Device:
         if min(edges, cycle) < 0:
             raise ValueError(self._lib.error())
         return edges, cycle
+
+    def set_period(self, number: int, fs: int) -> None:
+        """The period of one of several clocks, from its next edge on. ValueError: no such clock."""
+        if self._call("set_period", number, fs) < 0:
+            raise ValueError(self._lib.error())
 
     def reset(self, level: bool) -> None:
         """``rst`` after the edge that comes, that of each clock after its own."""

@@ -37,6 +37,12 @@ int64_t nicloop_device_clock(Device* device, int32_t clock, int32_t what) {
     return device->harness() == nullptr ? unbound() : device->cycle_of(clock);
 }
 
+int32_t nicloop_device_set_period(Device* device, int32_t clock, int64_t fs) {
+    if (clock < 0 || clock >= device->clocks() || device->clocks() == 1) return fail("the device has no such clock among several");
+    device->set_period(clock, fs);
+    return 0;
+}
+
 void nicloop_device_reset(Device* device, int32_t level) { device->set_reset(level != 0); }
 
 void nicloop_device_now(Device* device, uint64_t* ns, uint32_t* fraction) {

@@ -17,6 +17,8 @@ NICLOOP_API int32_t nicloop_device_run(nicloop::Device* device, int64_t cycles, 
 NICLOOP_API int64_t nicloop_device_cycles(nicloop::Device* device);
 // Of a clock: rising edges since the device was made (what 0), number of its next one counted from its reset (what 1).
 NICLOOP_API int64_t nicloop_device_clock(nicloop::Device* device, int32_t clock, int32_t what);
+// The period of one of several clocks; -1: there is none.
+NICLOOP_API int32_t nicloop_device_set_period(nicloop::Device* device, int32_t clock, int64_t fs);
 NICLOOP_API void nicloop_device_reset(nicloop::Device* device, int32_t level);
 
 // The device's time in the cycle that ends with the next edge.

@@ -51,6 +51,8 @@ LINE_RATE = Fraction(25)
 Bytes = NDArray[np.uint8]
 Cycles = NDArray[np.int64]
 Words = NDArray[np.uint32]
+Octets = NDArray[np.uint64]
+"""Words of XGMII, lane 0 in the low byte."""
 
 
 class StreamError(AssertionError):
@@ -165,6 +167,8 @@ _VOID: dict[str, tuple[Any, ...]] = {
     "free": (c_void_p,),
     "step_entry": (c_void_p, c_int32, c_uint32),
     "step_disposition": (c_void_p, c_int32, c_uint32, c_uint32, c_uint32),
+    "xgmii_encode": (c_void_p, c_int32, c_int64, c_void_p, c_void_p),
+    "xgmii_decode": (c_void_p, c_int32, c_int64, c_void_p, c_void_p),
     "random": (c_uint64, c_uint64, c_int64, c_void_p),
     "passes": (c_uint64, c_int32, c_int64, c_int64, c_int64, c_void_p),
 }
@@ -437,6 +441,20 @@ class Harness:
         """Cycles without any movement that end a burst, whatever is missing; 0: never. For a device that drops frames
         without a word."""
         self._lib.set_quiet(self._handle, cycles)
+
+    # -------------------------------------------------------------------------------------------------- XGMII
+
+    def encoded(self, source: str, words: int) -> tuple[Octets, Bytes]:
+        """The first words that a new XGMII encoder (tb/native/xgmii.hpp) sends of a source: uint64[words] of data,
+        uint8[words] of control. Word k is on XGMII in cycle k."""
+        d, c = np.zeros(words, np.uint64), np.zeros(words, np.uint8)
+        self._lib.xgmii_encode(self._handle, self._sources[source], words, _pointer(d), _pointer(c))
+        return d, c
+
+    def decode(self, sink: str, d: Octets, c: Bytes) -> None:
+        """A new XGMII decoder takes these words, and gives the frames in them to a sink."""
+        d, c = np.ascontiguousarray(d, np.uint64), np.ascontiguousarray(c, np.uint8)
+        self._lib.xgmii_decode(self._handle, self._sinks[sink], len(d), _pointer(d), _pointer(c))
 
     # -------------------------------------------------------------------------------------------------- results
 

@@ -36,6 +36,23 @@ struct SinkPins {
     const uint8_t* direction = nullptr;
 };
 
+// A wire as XGMII, in its own clock: into the device, and out of it, where pins may say in the cycle of a start whose frame
+// it is (null: they don't).
+struct XgmiiInPins {
+    uint64_t* d;
+    uint8_t* c;
+    int clock;
+};
+
+struct XgmiiOutPins {
+    const uint64_t* d;
+    const uint8_t* c;
+    int clock;
+    const uint8_t* valid = nullptr;
+    const uint16_t* seq = nullptr;
+    const uint8_t* direction = nullptr;
+};
+
 // A clock with the reset in step with it. Its first rising edge is at `offset_fs`.
 struct ClockPins {
     uint8_t* clk;
@@ -91,6 +108,9 @@ struct Pins {
     std::vector<ClockPins> clocks;
     const uint8_t* ready = nullptr;  // after reset
     int meta_words = 0;
+    // The harness's sources and sinks: those that are XGMII come first. XGMII wants several clocks.
+    std::vector<XgmiiInPins> xgmii_in;
+    std::vector<XgmiiOutPins> xgmii_out;
     std::vector<SourcePins> sources;
     std::vector<SinkPins> sinks;
     std::vector<PathPins> paths;

@@ -1,4 +1,4 @@
-// An end of a stream: the pins, and the source or sink of the harness that is on them.
+// An end of a stream or wire: the pins, and the source or sink of the harness that is on them.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 
 #include "pins.hpp"
 #include "stream.hpp"
+#include "xgmii.hpp"
 
 namespace nicloop {
 
@@ -57,6 +58,40 @@ struct SinkPort {
 
     void check_reset(Report& report, int64_t cycle) const {
         if (*pins.valid) report.add(cycle, "sink " + sink->name(), "tvalid is 1 in reset");
+    }
+};
+
+struct XgmiiInPort {
+    XgmiiInPins pins;
+    Source* source;
+    XgmiiEncoder encoder;
+
+    // Behind an edge of its clock; `cycle`: the harness's that is under way.
+    void step(bool reset, int64_t cycle) {
+        if (reset) {
+            encoder.reset();
+        } else {
+            encoder.step(*source, cycle);
+        }
+        show();
+    }
+
+    void show() const {
+        *pins.d = encoder.word().d;
+        *pins.c = encoder.word().c;
+    }
+};
+
+struct XgmiiOutPort {
+    XgmiiOutPins pins;
+    Sink* sink;
+    XgmiiDecoder decoder;
+
+    void step(bool reset, int64_t cycle) {
+        if (reset) return decoder.reset();
+        const bool tagged = pins.valid != nullptr;
+        const XgmiiTag tag{tagged && *pins.valid, tagged ? *pins.seq : uint16_t{0}, tagged && *pins.direction};
+        decoder.step(*sink, {*pins.d, *pins.c}, tag, cycle);
     }
 };
 

@@ -106,6 +106,29 @@ void Source::fill() {
     }
 }
 
+bool Source::due(int64_t cycle) {
+    waiting_ = !queue_.empty() && pacing_.start_cycle(arrival()) > cycle;
+    return !queue_.empty() && !waiting_;
+}
+
+Source::Whole Source::begin(int64_t cycle) {
+    pacing_.take(arrival(), length());
+    ++begun_;
+    log_.valid.push_back(cycle);
+    log_.first.push_back(cycle);
+    at_ = length();
+    const Block& now = block();
+    return {now.data.data() + now.offset[now.next], length(), now.user.empty() ? 0 : now.user[now.next] & USER_MASK};
+}
+
+void Source::end(int64_t cycle) {
+    if (at_ == 0) return;
+    beats_ += (length() + BEAT_BYTES - 1) / BEAT_BYTES;
+    ++ended_;
+    log_.last.push_back(cycle);
+    next_frame();
+}
+
 void Source::reset() {
     if (at_ > 0) {
         ++ended_;
@@ -272,6 +295,21 @@ void Sink::idle(int64_t cycle) {
     }
     if (gapless_ && in_frame_ && last_beat_ == cycle - 1) complain(cycle, "starved: tvalid fell in mid-frame");
     decide(false, false, false);
+}
+
+void Sink::whole(const uint8_t* data, size_t size, uint32_t user, uint16_t seq, bool direction, bool known, int64_t first,
+                 int64_t last) {
+    const uint32_t* meta = known ? word_of(seq, direction) : word_.meta.data();
+    beats_ += static_cast<int64_t>((size + BEAT_BYTES - 1) / BEAT_BYTES);
+    ++frames_;
+    ++kinds_[kind_of(meta)];
+    log_.data.insert(log_.data.end(), data, data + size);
+    log_.offset.push_back(static_cast<int64_t>(log_.data.size()));
+    log_.user.push_back(user);
+    log_.meta.insert(log_.meta.end(), meta, meta + meta_words_);
+    log_.valid.push_back(first);
+    log_.first.push_back(first);
+    log_.last.push_back(last);
 }
 
 // tready of the next cycle, from what was on the stream in this one.

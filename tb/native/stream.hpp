@@ -100,6 +100,17 @@ public:
     // while an offered beat waits.
     void edge(int64_t cycle, bool ready);
 
+    // In place of edges, for a wire that takes whole frames at its own pace: whether one may begin in this cycle; the frame,
+    // which begins; its end. A frame that a reset cut has none.
+    struct Whole {
+        const uint8_t* data;
+        int64_t length;
+        uint32_t user;
+    };
+    bool due(int64_t cycle);
+    Whole begin(int64_t cycle);
+    void end(int64_t cycle);
+
     // The device is in reset at this edge. The frame under way is lost; one that wasn't begun stays in the queue.
     void reset();
 
@@ -177,6 +188,11 @@ public:
     // A rising edge at which it offers none.
     void idle(int64_t cycle);
 
+    // In place of edges, for a wire: a frame that came, with the cycles of its start and end; `known`: whose it is.
+    void whole(const uint8_t* data, size_t size, uint32_t user, uint16_t seq, bool direction, bool known, int64_t first,
+               int64_t last);
+    void complain(int64_t cycle, const std::string& what) const;
+
     void reset();
 
     // tready of the next cycle is ready() && !(hold_last() && tvalid && tlast).
@@ -210,7 +226,6 @@ public:
 private:
     static constexpr size_t COPY = 2;
     size_t kind_of(const uint32_t* meta) const;
-    void complain(int64_t cycle, const std::string& what) const;
     void check_stable(int64_t cycle, const uint32_t* data, uint32_t keep, uint32_t user, bool last, const uint32_t* meta);
     void check_keep(int64_t cycle, uint32_t keep, bool last) const;
     void decide(bool valid, bool taken, bool last);

@@ -26,8 +26,8 @@ def _rtl() -> list[Path]:
 
 
 def port_design(engine: str, **parameters: int) -> Design:
-    """``nic_port`` for an engine: "agents" (any simulator), "bfm" (Verilator), or for `tb.build.build_native` "native"
-    and "probe", which has the taps.
+    """``nic_port`` for an engine: "agents" (any simulator), "bfm" (Verilator), or for `tb.build.build_native` "native",
+    "probe", which has the taps, and "wire", whose wire is XGMII.
 
     parameters: of ``nic_port``.
     """
@@ -37,6 +37,9 @@ def port_design(engine: str, **parameters: int) -> Design:
     if engine == "native":
         native_sources = (*native.DEVICE, here / "nic_port_pins.cpp")
         return Design("nic/nic_port_native", _TOP, tuple(_rtl()), parameters, native=native_sources)
+    if engine == "wire":
+        native_sources = (*native.DEVICE, here / "nic_port_wire_pins.cpp")
+        return Design("nic/nic_port_wire", _TOP, tuple(_rtl()), {"MAC_EN": 1} | parameters, native=native_sources)
     if engine == "probe":
         sources = (here / "nic_port_taps.sv", *_rtl())
         native_sources = (*native.DEVICE, here / "nic_port_probe_pins.cpp")

@@ -157,6 +157,7 @@ class Ending:
         on = (
             f"{self.how.target} ({self.how.sim}, {self.how.engine})" if self.how.target == "cocotb" else self.how.target
         )
+        on += " (edge wire)" if self.how.edge == "wire" else ""
         show(out, f"{few} on {on}", done)
         if self.comparison is not None:
             show_comparison(out, self.comparison)
@@ -185,6 +186,7 @@ class Ending:
             "target": self.how.target,
             "sim": self.how.sim if self.how.target == "cocotb" else None,
             "pace": self.task.pace,
+            "edge": self.how.edge,
             "simulated_cycles": done.simulated,
             "cpu_s": done.cpu_s,
             "wall_s": done.wall_s,

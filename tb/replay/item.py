@@ -223,4 +223,5 @@ async def play_once(target: Target, item: Item, config: NicConfig, fresh: bytes 
         outcome = await target.play(batch)
     except TargetError as error:
         return Verdict.of_error(batch, error, target.now() if error.begin_ns is None else error.begin_ns)
-    return Verdict(batch, outcome, compare(config, batch, outcome, item.before or None), begin_ns=outcome.begin_ns)
+    found = compare(config, batch, outcome, item.before or None, xgmii=target.capabilities.xgmii)
+    return Verdict(batch, outcome, found, begin_ns=outcome.begin_ns)

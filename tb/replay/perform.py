@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from models.config import NicConfig
 from models.frames import Edge
+from models.nic_wire import padded
 from tb.replay.failure import Context, reproduce
 from tb.replay.out import OutCapture
 from tb.replay.pace import PlayTimes, offered
@@ -207,6 +208,8 @@ async def perform(
     chosen: Iterable[Window] = windows
     if task.pace == "recorded" and isinstance(target, Skipping):
         chosen = silences(windows, warn)
+    if target.capabilities.xgmii:
+        chosen = (replace(window, batch=padded(window.batch)) for window in chosen)
     stream: Iterable[Window] = _until(offered(chosen, task.pace, times.passed), interrupted)
     if task.waves and isinstance(target, Waving):
         stream = _waved(stream, target, Path(task.waves), only_first=windows.frames.behind is None)

@@ -66,7 +66,7 @@ async def replay(
     that failed, and may leave the device in any state. Unsupported: a frame is of a port that the target lacks.
     TargetError: it can't be configured.
     """
-    player = _Player(target, NicPortModel(config))
+    player = _Player(target, NicPortModel(config, xgmii=target.capabilities.xgmii))
     ended = Ended()
     try:
         await target.configure(config)

@@ -31,11 +31,13 @@ from tb.replay.windows import capture_names
 from tb.targets.base import TargetError, Unsupported
 from tb.targets.launch import TARGETS, default_engine
 from tb.targets.program import RulesError
+from tb.targets.wire import WIRE
 from tb.toolchain import SIM_BUILD
 
 __all__ = ["check_choices", "named", "replay"]
 
 SIMULATORS = ("verilator", "icarus")
+EDGE_KINDS = ("stream", "wire")
 MOST_WINDOW = 1_000_000
 """Frames: all of a window are in memory."""
 MOST_SEED = 0x7FFFFFFE
@@ -50,6 +52,7 @@ def replay(
     acl: Annotated[str | None, typer.Option(help="Rules of the ACL: TOML or a ClassBench filter set.")] = None,
     target: Annotated[str, typer.Option(help=f"What plays: one of {', '.join(TARGETS)}.")] = "native",
     simulator: Annotated[str, typer.Option("--sim", help="Of the cocotb target: verilator or icarus.")] = "verilator",
+    edge: Annotated[str, typer.Option(help="stream; or wire: XGMII with preamble, FCS, gap (native only).")] = "stream",
     pace: Annotated[str, typer.Option(help=f"One of {', '.join(PACES)}.")] = "asap",
     frames: Annotated[str, typer.Option(help="A:B, A:, :B or A: frames A to B-1, counted from 0.")] = "",
     wanted: Annotated[str | None, typer.Option("--filter", help='Such as "host 10.0.0.1 and not port 4791".')] = None,
@@ -68,7 +71,7 @@ def replay(
     Exit codes: 0 all matched; 1 a mismatch, or a port that got stuck; 2 bad usage or input, nothing played, an output
     that can't be written; 3 a tool is missing or a build failed; 130 Ctrl-C, and all that was played matched.
     """
-    engine = default_engine(simulator) if target == "cocotb" else ""
+    engine = default_engine(simulator) if target == "cocotb" else WIRE if edge == "wire" else ""
     how = How(target, simulator, engine, seed, waves, slots=bool(report))
     outputs = {"--out": out, "--records": records, "--report": report}
     task = Task(
@@ -94,6 +97,7 @@ def replay(
     )
     try:
         check_choices(how, task)
+        _check_edge(edge, target)
         if wanted == "":
             raise UsageError("--filter: is empty: leave it out to play all frames")
         if simulator == "icarus" and target != "cocotb":
@@ -180,6 +184,14 @@ def check_choices(how: How, task: Task) -> None:
                 parse(text)
         except SelectError as error:
             raise UsageError(f"{option}: {error}") from error
+
+
+def _check_edge(edge: str, target: str) -> None:
+    """UsageError: no such edge, or not on this target."""
+    if edge not in EDGE_KINDS:
+        raise UsageError(f"--edge: {edge!r} must be one of {', '.join(EDGE_KINDS)}")
+    if edge == "wire" and target != "native":
+        raise UsageError(f"--edge: wire is played by --target native only, and --target is {target}")
 
 
 def _check_wanted(outputs: Mapping[str, str], baseline: str, as_json: bool) -> None:

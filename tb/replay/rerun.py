@@ -29,6 +29,7 @@ from tb.targets.model import ModelTarget
 from tb.targets.native import SnapshotError, waves_suffix
 from tb.targets.probe import native_of_build
 from tb.targets.program import RulesError, check_rules
+from tb.targets.wire import WIRE
 from tb.toolchain import ROOT, SIM_BUILD, ToolError
 
 __all__ = [
@@ -81,6 +82,8 @@ class PlayedOn:
         origin = packed.origin
         simulator = sim or origin.sim
         engine = origin.engine if simulator == origin.sim and origin.engine in ENGINES else default_engine(simulator)
+        if (target or origin.target) == "native":
+            engine = origin.engine
         return cls(target or origin.target, simulator, engine, origin.seed)
 
 
@@ -103,6 +106,8 @@ def play_again(packed: Packed, how: PlayedOn, *, waves: bool = False, window: bo
 
     BuildError, ToolError: of a target that is built.
     """
+    if packed.origin.engine == WIRE and how.target != "native":
+        raise FailureError(str(packed.path), f"failed with XGMII at the wire, which --target {how.target} has not")
     if how.target == "cocotb":
         return _play_in_simulator(packed, how, waves=waves, window=window)
     item = packed.window if window and packed.window is not None else packed.item
@@ -113,7 +118,7 @@ def play_again(packed: Packed, how: PlayedOn, *, waves: bool = False, window: bo
 
 async def _play_native(packed: Packed, item: Item, how: PlayedOn, *, waves: bool) -> Again:
     build = packed.origin.build
-    target = native_of_build(build, how.seed)
+    target = native_of_build(build, how.seed, how.engine == WIRE)
     await target.start()
     if item.state is not None and target.build != build:
         raise FailureError(
@@ -368,6 +373,7 @@ def rerun(
         print(f"nicloop: the play did not come to its end: {error}", file=sys.stderr)
         raise typer.Exit(1) from error
     where = f"{how.target} ({how.sim}, {how.engine})" if how.target == "cocotb" else how.target
+    where += " (edge wire)" if how.engine == WIRE else ""
     typer.echo(f"on {where}, seed {how.seed}:")
     elsewhere = (how.target, how.engine) != (packed.origin.target, packed.origin.engine)
     code = _judge(packed, again, how, window=window, elsewhere=elsewhere)

@@ -26,6 +26,7 @@ from tb.targets.model import ModelTarget
 from tb.targets.native import NativeTarget, waves_suffix
 from tb.targets.probe import ProbeTarget
 from tb.targets.program import RulesError
+from tb.targets.wire import WIRE, WireTarget
 from tb.toolchain import SIM_BUILD
 
 __all__ = ["How", "Interrupt", "no_start", "play", "replay_job", "to_stdout"]
@@ -37,7 +38,8 @@ _RESULT, _PROGRESS, _STOP = "result.json", "progress.json", "stop"
 
 @dataclass(frozen=True)
 class How:
-    """On what a replay runs. engine: "" unless the target is cocotb. slots: with taps where it can be."""
+    """On what a replay runs. engine: of the target cocotb; native: `WIRE`, the wire is XGMII, or "". slots: with taps
+    where it can be."""
 
     target: str
     sim: str = ""
@@ -45,6 +47,19 @@ class How:
     seed: int = 1
     waves: bool = False
     slots: bool = False
+
+    @property
+    def edge(self) -> str:
+        """What the wire is: "stream" or "wire"."""
+        return "wire" if self.target == "native" and self.engine == WIRE else "stream"
+
+    def target_here(self) -> NativeTarget | ModelTarget:
+        """The target, which is one of this process. BuildError, ToolError: it can't be built."""
+        if self.target == "model":
+            return ModelTarget()
+        if self.edge == "wire":
+            return WireTarget(self.seed)
+        return (ProbeTarget if self.slots else NativeTarget)(self.seed)
 
 
 class Interrupt:
@@ -74,7 +89,7 @@ def play(task: Task, how: How, bar: Bar) -> tuple[Performed, Path | None]:
     """
     if how.target == "cocotb":
         return _in_simulator(task, how, bar)
-    target = ModelTarget() if how.target == "model" else (ProbeTarget if how.slots else NativeTarget)(how.seed)
+    target = how.target_here()
     waves = _waves_place(task) if how.waves else None
     here = task if waves is None else replace(task, waves=str(waves))
     with Interrupt() as interrupt:

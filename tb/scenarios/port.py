@@ -33,7 +33,13 @@ LENGTHS = (60, 61, 64, 65, 80, 127, 128, 200, 593, 1514)
 async def judged(target: Target, params: Params, batch: Batch, before: Outcome | None = None) -> Outcome:
     """Play ``batch`` and hold the outcome against the golden model; ``before``: the last play since `configure`."""
     outcome = await target.play(batch)
-    mismatches = compare(params.config, batch, outcome, before.counters if before is not None else None)
+    mismatches = compare(
+        params.config,
+        batch,
+        outcome,
+        before.counters if before is not None else None,
+        xgmii=target.capabilities.xgmii,
+    )
     check(not mismatches, "; ".join(str(mismatch) for mismatch in mismatches[:3]))
     return outcome
 

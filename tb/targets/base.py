@@ -161,6 +161,9 @@ class Capabilities:
     """Frames of a play follow each other as closely as the stimulus says; False: each is alone in the device."""
     faults: frozenset[FaultKind] = frozenset()
     memories: frozenset[str] = frozenset()
+    xgmii: bool = False
+    """The wire edge is XGMII: frames have preamble, FCS and gap there, none is shorter than 60 bytes, and bad ones have
+    a wrong FCS."""
     clock_ns: float = 4.0
     frames: int = 256
     """Budget: frames that one play of a scenario should hold on this target."""

@@ -40,11 +40,12 @@ class _Columns:
     last_in: Int64
     first_out: Int64
     last_out: Int64
+    entry: Int64
     out: list[tuple[Batch, Int64, Int64, SinkResult]]
 
     @classmethod
     def of(cls, n: int) -> _Columns:
-        never = [np.full(n, -1, np.int64) for _ in range(4)]
+        never = [np.full(n, -1, np.int64) for _ in range(5)]
         return cls(np.zeros(n, np.int64), np.zeros(n, np.int64), *never, [])
 
 
@@ -275,6 +276,7 @@ class HarnessEngine(ABC):
             source = results.sources[_NAMES[edge]]
             columns.first_in[lane.frames] = source.first + base
             columns.last_in[lane.frames] = np.where(source.last < 0, -1, source.last + base)
+            columns.entry[lane.frames[: len(lane.entry)]] = np.where(lane.entry < 0, -1, lane.entry + base)
             columns.code[lane.ended] = lane.code
             columns.queue[lane.ended] = lane.queue
         for edge in Edge:
@@ -312,8 +314,7 @@ class HarnessEngine(ABC):
             queue = field_of(meta[lost], "queue") if edge == Edge.HOST else sent
             columns.code[chosen], columns.queue[chosen] = Code.DELIVERED, queue
 
-    @staticmethod
-    def _outcome(columns: _Columns, cycles: int, begin: int, now: int, resets: list[int]) -> Outcome:
+    def _outcome(self, columns: _Columns, cycles: int, begin: int, now: int, resets: list[int]) -> Outcome:
         # In order per edge: the parts of one edge one after the other.
         parts = sorted(columns.out, key=lambda part: int(part[0].edge[0]) if len(part[0]) else 0)
         frames = Batch.concat([part for part, *_ in parts])
@@ -337,6 +338,7 @@ class HarnessEngine(ABC):
             meta=np.concatenate([sink.meta * np.uint32(_to_host(part)) for part, _, _, sink in parts]),
             begun=begun,
             ended=np.concatenate([ended for _, _, ended, _ in parts]),
+            entry=columns.entry if self.capabilities.xgmii else np.zeros(0, np.int64),
         )
 
 

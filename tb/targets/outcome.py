@@ -17,13 +17,20 @@ _OUT = ("begun", "ended")
 
 
 def compare(
-    config: NicConfig, batch: Batch, outcome: Outcome, before: Mapping[str, int] | None = None, *, port: int = 0
+    config: NicConfig,
+    batch: Batch,
+    outcome: Outcome,
+    before: Mapping[str, int] | None = None,
+    *,
+    port: int = 0,
+    xgmii: bool = False,
 ) -> list[Mismatch]:
     """Everything in which what a target did differs from what the golden model says; empty: nothing.
 
-    before: the counters at the end of the play before, when the port was not configured in between.
+    before: the counters at the end of the play before, when the port was not configured in between. xgmii: of
+    `Capabilities`.
     """
-    return NicPortModel(config, port).check(batch, outcome, before)
+    return NicPortModel(config, port, xgmii=xgmii).check(batch, outcome, before)
 
 
 def join_at_reset(batch: Batch, cut: int, beats: int, first: Outcome, second: Outcome) -> Outcome:

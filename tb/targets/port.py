@@ -82,12 +82,16 @@ class PortTarget(ABC):
         """Play with these profiles at the sinks; ``cut``: a reset fault, after which ``again`` programs the port."""
         try:
             outcome = await self._engine.play(batch, profiles, cut, again)
-            counters = await read_counters(self.read_all) | await read_rule_counters(self, self._config)
+            counters = await self._read_counters()
             await self._engine.finish()
         except TargetError as error:
             error.begin_ns = self._engine.begin_ns
             raise
         return replace(outcome, counters=counters)
+
+    async def _read_counters(self) -> dict[str, int]:
+        """Counters of the port and of its rules, as in an `Outcome`."""
+        return await read_counters(self.read_all) | await read_rule_counters(self, self._config)
 
     def _check_port(self, batch: Batch) -> None:
         for port in set(batch.port.tolist()) - set(self.capabilities.ports):

@@ -15,6 +15,7 @@ from tb.native.device import DeviceLibrary, TapLog
 from tb.nic.slots import LANES
 from tb.targets.base import Fault, FaultKind, TargetError
 from tb.targets.native import NativeEngine, NativeTarget, fingerprint
+from tb.targets.wire import WireTarget
 
 __all__ = ["ProbeEngine", "ProbeTarget", "native_of_build"]
 
@@ -86,7 +87,10 @@ class ProbeTarget(NativeTarget):
         return self.engine.log
 
 
-def native_of_build(build: str, seed: int) -> NativeTarget:
-    """The native target that a state of ``build`` fits: with taps where it was saved on such a one."""
+def native_of_build(build: str, seed: int, wire: bool = False) -> NativeTarget:
+    """The native target that a state of ``build`` fits: with taps where it was saved on such a one. wire: the one with
+    XGMII."""
+    if wire:
+        return WireTarget(seed)
     probe = build == fingerprint(ProbeTarget.design())
     return ProbeTarget(seed) if probe else NativeTarget(seed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from models.acl import DEFAULT_RULE, RuleSet
@@ -171,14 +171,13 @@ async def read_counter(target: Target, name: str) -> int:
     return await read64(target, f"nic.{name}")
 
 
-_COUNTER_WORDS = [address(register) + 4 * word for register in COUNTERS.values() for word in range(2)]
-
-
-async def read_counters(read_all: Callable[[Sequence[int]], Awaitable[list[int]]]) -> dict[str, int]:
-    """All counters of a port, named as in an `Outcome`. read_all: reads registers one after the other; low words come
-    first, as in `read64`."""
-    words = await read_all(_COUNTER_WORDS)
-    return {name: words[2 * i] | words[2 * i + 1] << 32 for i, name in enumerate(COUNTERS)}
+async def read_counters(
+    read_all: Callable[[Sequence[int]], Awaitable[list[int]]], counters: Mapping[str, str] = COUNTERS
+) -> dict[str, int]:
+    """Counters of a port, all of them or these names and registers, named as in an `Outcome`. read_all: reads registers
+    one after the other; low words come first, as in `read64`."""
+    words = await read_all([address(register) + 4 * word for register in counters.values() for word in range(2)])
+    return {name: words[2 * i] | words[2 * i + 1] << 32 for i, name in enumerate(counters)}
 
 
 async def read_rule_counters(target: Target, config: NicConfig, port: int = 0) -> dict[str, int]:
