@@ -526,15 +526,11 @@ class DmaModel:
         code, brought = judge(completion, *read.remaining(), self.config.rcb)
         if code is Code.OK:
             self._bring(read, completion, brought)
-        elif code is Code.POISONED:
+        else:
             self._fail(read.job, code)
-        if code in (Code.OK, Code.POISONED):
-            read.got += brought
-            if read.got == read.bytes:
-                self._close(completion.tag)
-            return wrong
-        self._fail(read.job, code)
-        self._close(completion.tag, rest=code in BROKEN)
+        read.got += brought
+        if code in FINAL | BROKEN or read.got == read.bytes:
+            self._close(completion.tag, code)
         return wrong
 
     def _bring(self, read: _Read, completion: Completion, brought: int) -> None:
@@ -550,10 +546,11 @@ class DmaModel:
             job.fault = code
             job.usable = job.contiguous()
 
-    def _close(self, tag: int, rest: bool = False) -> None:
+    def _close(self, tag: int, code: Code) -> None:
+        """A tag has no read any more, and is free, or rests."""
         read = self.open.pop(tag)
         read.job.open -= 1
-        if rest:
+        if code in BROKEN:
             until = self.now + self.config.timeout_ns if self.config.timeout_ns else float("inf")
             self.resting[tag] = (until, read.remaining())
 
@@ -570,7 +567,7 @@ class DmaModel:
                 job = self.open[tag].job
                 self._timed_out.append((at, tag, job))
                 self._fail(job, Code.TIMEOUT)
-                self._close(tag, rest=True)
+                self._close(tag, Code.TIMEOUT)
         self.now = max(self.now, ns)
         while self._timed_out and self._timed_out[0][0] + TIMEOUT_SLACK_NS <= self.now:
             self._timed_out.popleft()

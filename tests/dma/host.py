@@ -118,6 +118,8 @@ class Run:
             for at in range(4 * tlp.length):
                 if enabled[at // 4] >> at % 4 & 1:
                     self.memory.write(tlp.address + at, tlp.data[at])
+                else:
+                    assert tlp.data[at] == 0, "a masked byte"
             return
         left = 0 if tlp.first_be == 0 else tlp.get_be_byte_count()
         address = tlp.address + (tlp.get_first_be_offset() if left else 0)

@@ -231,25 +231,58 @@ def test_each_lie_alone_gives_its_code_and_harms_no_other_request(name, rcb, see
     assert_at_rest(done)
 
 
-@pytest.mark.parametrize("seed_more", range(3))
-def test_a_poisoned_completion_is_followed_by_the_rest_and_its_tag_is_free_with_the_last(seed_more, seed):
-    base = BASES[0] // 4096 * 4096
-    config = Config(requesters=1, mrrs=512, tags=32)
-    made = Run(config, mapped(BASES), random.Random(seed + seed_more))
-    count = Counter()
+def reads_under_way(config: Config, count: int, length: int = 128) -> tuple[DmaModel, list[Completion]]:
+    """A read whose TLPs have left with tags from 0 on, and a right completion of each."""
+    model = DmaModel(config, mapped(BASES))
+    model.credits["nph"].infinite = True
+    model.submit(read(BASES[0] // 4096 * 4096 + 4096, count * length))
+    answers = []
+    for tag in range(count):
+        ((_, tlp),) = model.may_send(tag)
+        assert model.send(0, tlp, 0) == []
+        size = 4 * tlp.length
+        answers.append(
+            Completion(status=0, byte_count=size, lower_address=0, length=tlp.length, tag=tag, data=bytes(size))
+        )
+    return model, answers
 
-    def lie(completion: Completion) -> list[Completion]:
-        count["n"] += 1
-        return lied(completion, ep=count["n"] == 1)
 
-    made.lie = lie
-    made.play([read(base + 4096, 512), read(base + 8192, 512, id=1)])
-    assert_done(made, [read(base + 4096, 512), read(base + 8192, 512, id=1)], {(0, made_bad(made)): Code.POISONED})
-    assert made.model.resting == {}
+def test_a_poisoned_completion_is_followed_by_the_rest_and_its_tag_is_free_with_the_last():
+    model, (whole,) = reads_under_way(Config(requesters=1, mrrs=128), 1)
+    half = replace(whole, length=16, data=bytes(64))
+    assert model.complete(replace(half, ep=True), 1) == []
+    assert 0 in model.open and list(model.may_end()) == []
+    assert model.next_beat(0) == Gave(1, 0, b"\0", True, True)
+    assert model.give(0, b"\0", True, True, 2) == [] and list(model.may_end()) == []
+    assert model.complete(replace(half, byte_count=64, lower_address=64), 3) == []
+    assert model.open == model.resting == {} and list(model.may_end()) == [(0, 0, Code.POISONED)]
+    assert model.counters["unexpected"] == 0 and model.counters["read_bytes"] == 64
 
 
-def made_bad(made: Run) -> int:
-    return made.bad[0].index(True)
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)])
+def test_the_first_fault_of_a_request_is_its_code(order):
+    model, answers = reads_under_way(Config(requesters=1, mrrs=128), 3)
+    lies = [replace(answers[0], ep=True), replace(answers[1], status=1), replace(answers[2], byte_count=1)]
+    for n in order:
+        assert list(model.may_end()) == [] and model.complete(lies[n], 1) == []
+    model.give(0, b"\0", True, True, 2)
+    first = (Code.POISONED, Code.UNSUPPORTED, Code.BAD_COUNT)[order[0]]
+    assert list(model.may_end()) == [(0, 0, first)] and list(model.resting) == [2]
+
+
+def test_a_resting_tag_keeps_room_for_what_it_could_still_bring():
+    config = Config(requesters=1, mrrs=128, cplh=4, timeout_ns=1000)
+    model, answers = reads_under_way(config, 1)
+    assert model.complete(replace(answers[0], byte_count=1), 10) == []
+    model.give(0, b"\0", True, True, 11)
+    model.end(0, 0, Code.BAD_COUNT, 12)
+    model.submit(read(BASES[0] // 4096 * 4096 + 4096, 256))
+    ((_, tlp),) = model.may_send(1)
+    assert model.send(0, tlp, 13) == [] and list(model.may_send(2)) == [], "2 of it, 2 of the tag that rests"
+    model.advance(1009)
+    assert list(model.may_send(2)) == []
+    model.advance(1010)
+    assert len(list(model.may_send(2))) == 1
 
 
 @pytest.mark.parametrize(
@@ -492,6 +525,19 @@ def test_the_credit_gate_is_the_number_of_credits_left_wherever_the_counters_are
     credits.consumed = consumed % credits.modulus
     credits.limit = (consumed + left) % credits.modulus
     assert credits.fit(amount) == (amount <= left)
+
+
+@pytest.mark.parametrize("width", [8, 12])
+def test_the_credit_gate_is_open_up_to_half_of_the_field(width):
+    """The comparison of 2.6.1.2 itself: less or equal."""
+    credits = Credits(width)
+    half = credits.modulus // 2
+    for consumed in (0, 1, half, credits.modulus - 1):
+        credits.consumed = consumed
+        credits.limit = (consumed + 1 + half) % credits.modulus
+        assert credits.fit(1)
+        credits.limit = (credits.limit + 1) % credits.modulus
+        assert not credits.fit(1)
 
 
 @pytest.mark.parametrize("width", [8, 12])

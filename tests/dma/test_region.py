@@ -121,7 +121,9 @@ def test_each_page_of_a_request_must_be_present():
         told = [asked(regions, 0x10_0000_0100 + n, 1) for n in (0, 0xF00, 0x1F00, 0x2F00)]
         assert [one is Fault.NO_PAGE for one in told] == [n == absent for n in pages]
         assert asked(regions, 0x10_0000_0100, 0x3000) is Fault.NO_PAGE
-    assert asked(one(first=4094), 0x10_0000_0100, 0x2F01) is Fault.NO_PAGE, "beyond the table"
+    edge = one(first=4094, pages={4094 + n: 0x1000 * n for n in range(4)})
+    assert len(asked(edge, 0x10_0000_0100, 0x1F00)) == 2
+    assert asked(edge, 0x10_0000_0100, 0x1F01) is Fault.NO_PAGE, "entry 4096 is beyond the table"
 
 
 def test_the_first_fault_in_the_order_of_codes_is_told():
