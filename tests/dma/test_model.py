@@ -235,7 +235,8 @@ def reads_under_way(config: Config, count: int, length: int = 128) -> tuple[DmaM
     """A read whose TLPs have left with tags from 0 on, and a right completion of each."""
     model = DmaModel(config, mapped(BASES))
     model.credits["nph"].infinite = True
-    model.submit(read(BASES[0] // 4096 * 4096 + 4096, count * length))
+    if count:
+        model.submit(read(BASES[0] // 4096 * 4096 + 4096, count * length))
     answers = []
     for tag in range(count):
         ((_, tlp),) = model.may_send(tag)
@@ -513,6 +514,20 @@ def test_attributes_are_what_request_target_and_control_say(seed):
                     assert bool(event.tlp.attr & Attr.IDO) == config.ido_enable
                     assert bool(event.tlp.attr & Attr.NS) == (target in config.no_snoop)
                     assert (event.tlp.tc, event.tlp.td, event.tlp.ep, event.tlp.at) == (0, False, False, 0)
+
+
+@pytest.mark.parametrize(("tags", "first", "last"), [(32, 0, 31), (256, 0, 255), (768, 256, 1023)])
+def test_reads_take_the_tags_that_are_configured_and_of_ten_bits_the_upper_two_are_never_0(tags, first, last):
+    model, _ = reads_under_way(Config(requesters=1, tags=tags), 0)
+    model.submit(read(length=4))
+    assert (min(model.free_tags()), max(model.free_tags()), len(list(model.free_tags()))) == (first, last, tags)
+    ((_, tlp),) = model.may_send(last)
+    for wrong in (first - 1, last + 1):
+        other = DmaModel(model.config, model.regions)
+        other.credits["nph"].infinite = True
+        other.submit(read(length=4))
+        assert other.send(0, replace(tlp, tag=wrong), 0) == [f"tag {wrong}, of {tags} tags"]
+    assert model.send(0, tlp, 0) == []
 
 
 # ----------------------------------------------------------------------------------------------------------- credits
