@@ -23,6 +23,8 @@ from tb.toolchain import ROOT
 BLOCKS = sorted(path.name for path in (ROOT / "rtl").iterdir() if path.is_dir())
 VERILOG = sorted((ROOT / "rtl").rglob("*.v"))
 MODELS = sorted((ROOT / "models").rglob("*.py"))
+MODELLED = sorted({*BLOCKS, *({path.stem for path in MODELS} & {path.stem for path in (ROOT / "docs").glob("*.md")})})
+"""Blocks that have a model: a block's page and its model come before its RTL."""
 TEST_MODULES = sorted((ROOT / "tests").rglob("test_*.py"))
 THIRD_PARTY_OF_MODELS = {"numpy", "cryptography"}
 SHARED_MODELS = {"config", "frames", "meta", "port_map", "registers"}
@@ -56,7 +58,7 @@ def missing_places(root: Path, block: str) -> list[str]:
 
 def block_of(module: str) -> str:
     """The block of a module of models/, which is called ``<block>`` or ``<block>_<part>``; else the module itself."""
-    return next((block for block in BLOCKS if module == block or module.startswith(f"{block}_")), module)
+    return next((block for block in MODELLED if module == block or module.startswith(f"{block}_")), module)
 
 
 def forbidden_imports(path: Path) -> list[str]:
