@@ -13,16 +13,13 @@
 // Accuracy: `m_now` at the beginning of a cycle is within 8 ns of the port's `now` then, from 64 cycles of clk after a
 // reset of either clock or a jump of `now` on, if both increments are right within 200 ppm.
 //
-// Parameters: OFFSET, 8.32 fixed point, what goes by on average from the `now` that is held up to the cycle in which the
-// estimate is in its register: 2.5 cycles of m_clk and half a cycle of clk. m_clk must not be slower than half of clk.
+// m_clk must not be slower than half of clk, which is 250 MHz.
 
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
 
-module nic_time_cross #(
-    parameter [39:0] OFFSET = 40'h0866666666
-) (
+module nic_time_cross (
     input  wire        clk,
     input  wire        rst,
     input  wire [63:0] now,
@@ -61,8 +58,13 @@ reg        estimate_valid_reg;
 reg [63:0] estimate_ns_reg;
 reg [31:0] estimate_fraction_reg;
 
+// What goes by on average from the `now` that is held up to the cycle in which the estimate is in its register: two cycles
+// and a half of m_clk, and half a cycle of clk.
+localparam [39:0] HALF_CYCLE = 40'h0200000000;
+reg [39:0] offset_reg;
+
 wire seen = level != last_reg;
-wire [32:0] estimate_fraction = {1'b0, hold_reg[31:0]} + {1'b0, OFFSET[31:0]};
+wire [32:0] estimate_fraction = {1'b0, hold_reg[31:0]} + {1'b0, offset_reg[31:0]};
 
 // What `m_now` becomes by it two cycles later, and how far it is from it
 
@@ -86,11 +88,12 @@ wire set = next_valid_reg && (!early || restart);
 wire [39:0] increment = still_reg[4] ? 40'd0 : slow_reg != 5'd0 ? {1'b0, m_increment[39:1]} : m_increment;
 
 always @(posedge m_clk) begin
+    offset_reg <= {m_increment[38:0], 1'b0} + {1'b0, m_increment[39:1]} + HALF_CYCLE;
     last_reg <= level;
 
     estimate_valid_reg <= seen;
     if (seen) begin
-        estimate_ns_reg <= hold_reg[95:32] + {56'd0, OFFSET[39:32]} + {63'd0, estimate_fraction[32]};
+        estimate_ns_reg <= hold_reg[95:32] + {56'd0, offset_reg[39:32]} + {63'd0, estimate_fraction[32]};
         estimate_fraction_reg <= estimate_fraction[31:0];
     end
 

@@ -29,6 +29,10 @@ __all__: list[str] = []
 test = cocotb.test(timeout_time=4, timeout_unit="ms")
 FAST, SLOW = XGMII_PS - 1, XGMII_PS + 1
 """Periods of XGMII's clocks that are 100 ppm off."""
+FAST_10G, SLOW_10G = 24_958, 24_962
+"""Where XGMII has 156.25 MHz, 80 ppm off."""
+INCREMENT_10G = round(6.4 * 2**32)
+"""Its cycle in ns, 8.32."""
 TIME_BOUND = 8 << 32
 """How far a timestamp may be from the port's time, 64.32 ns (docs/mac.md, In the port)."""
 TIME_SETTLES = 64
@@ -55,7 +59,7 @@ def marked(data: bytes, index: int) -> bytes:
     return b"\1\x80\xc2\0\0\1" + data[6:12] + b"\x88\x08" + data[14:] if index == 7 else data
 
 
-async def both_ways(dut: Any, rx_ps: int, tx_ps: int) -> None:
+async def both_ways(dut: Any, rx_ps: int, tx_ps: int) -> WirePort:
     """Frames of every length of `LENGTHS` in both directions at once, as close as the wire allows."""
     port = await WirePort(dut, rx_ps, tx_ps).start()
     ways = []
@@ -77,6 +81,7 @@ async def both_ways(dut: Any, rx_ps: int, tx_ps: int) -> None:
     assert await port.counters("mac_rx") == events(rx)
     assert await port.counters("mac_tx") == events(tx)
     await port.check_accounts()
+    return port
 
 
 @test
@@ -340,11 +345,10 @@ async def the_port_is_not_idle_while_a_frame_is_in_a_mac(dut: Any) -> None:
             await port.ended(*((1, 0) if way == "rx" else (0, 1)))
 
 
-@test
-async def timestamps_are_those_of_the_starts_within_eight_ns(dut: Any) -> None:
+async def check_stamps(port: WirePort) -> None:
     """In both directions, behind a reset, behind a jump of the port's time, and when clocks that are 100 ppm off have
     run for 120 us without a frame, in which they would drift by 12 ns; never back."""
-    port = await WirePort(dut, FAST, SLOW).start()
+    dut = port.dut
     await wait_cycles(dut.clk, TIME_SETTLES)
     last = {"rx": 0, "tx": 0}
     for jump, wait in ((0, 0), (1000, 0), (10**12, 0), (0, 30_000)):
@@ -369,6 +373,21 @@ async def timestamps_are_those_of_the_starts_within_eight_ns(dut: Any) -> None:
             assert abs(sent.time - sent.now) <= TIME_BOUND, f"tx, lane {sent.lane}: {(sent.time - sent.now) / 2**32} ns"
             assert sent.time > last["tx"]
             last["tx"] = sent.time
+
+
+@test
+async def timestamps_are_those_of_the_starts_within_eight_ns(dut: Any) -> None:
+    await check_stamps(await WirePort(dut, FAST, SLOW).start())
+
+
+@test
+async def a_port_at_10g_passes_each_length_both_ways_and_keeps_its_timestamps(dut: Any) -> None:
+    port = await both_ways(dut, FAST_10G, SLOW_10G)
+    for block in ("mac_rx", "mac_tx"):
+        address = PORT[f"{block}.time_increment"].address
+        for word in range(2):
+            await port.axil.write(address + 4 * word, INCREMENT_10G >> 32 * word & 0xFFFFFFFF)
+    await check_stamps(port)
 
 
 @test

@@ -2,7 +2,7 @@
 
 Sweep:    lengths around each boundary to 9596, both start lanes; rx_clk +100 ppm with tx_clk -100 ppm and the reverse;
           each kind of error on XGMII; both link faults; a reset or a stop of each clock; jumps of the port's time;
-          redirected frames. Icarus: a part
+          redirected frames; 10G. Icarus: a part
 Stimulus: frames back to back in both directions at once; words with errors between good frames
 Checks:   bytes and order against what was sent (FCS by cocotbext-eth); codes; each counter of both MACs; the account:
           frames in are the sum of ends
