@@ -22,7 +22,7 @@
 `define MF_QUEUE 35:28
 `define MF_QUEUE_LSB 28
 `define MF_QUEUE_W 8
-// `now` in ns at the frame's first beat; writer: nic_ingress
+// `now` in ns at the frame's first beat; where it came by XGMII, at its start there, as nic_slot_mac_rx tells; writer: nic_ingress
 `define MF_TIMESTAMP 99:36
 `define MF_TIMESTAMP_LSB 36
 `define MF_TIMESTAMP_W 64

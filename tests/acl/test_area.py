@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from bench import area
-from bench.area import FAMILIES, Area, Family, Synthesize, read_cells, scaled, synthesize
+from bench.area import DESIGNS, FAMILIES, WITHOUT_RULES, Area, Family, Synthesize, read_cells, scaled, synthesize
 from tb.acl.designs import match_design, meter_design
 from tb.build import Design
 from tb.toolchain import ROOT, ToolError
@@ -32,7 +32,7 @@ def made_up(ends: Callable[[int], bool]) -> Synthesize:
 
     def run(design: Design, family: Family, limit_s: int) -> Area | None:
         assert limit_s == 77
-        if design.top == "acl_meter":
+        if "RULES" not in design.parameters:
             return Area(500, 0, 900, 42, 180)
         rules = int(design.parameters["RULES"])
         return Area(100 + 80 * rules, 64 * rules, 10 + 30 * rules, 0, 18) if ends(rules) else None
@@ -76,9 +76,9 @@ def test_what_ends_is_reported_as_it_is(report: Any, capsys: pytest.CaptureFixtu
     assert code == 0
     assert [(row["design"], row["family"], row["rules"]) for row in rows] == [
         (design, family, rules)
-        for design, sizes in (("acl_match", (256, 1024)), ("acl", (256, 1024)), ("acl_meter", (None,)))
+        for design in DESIGNS
         for family in ("xilinx", "ecp5")
-        for rules in sizes
+        for rules in ((None,) if design in WITHOUT_RULES else (256, 1024))
     ]
     assert rows[1]["area"]["luts"] == 100 + 80 * 1024
     assert not any(row["scaled_from"] for row in rows)
@@ -151,7 +151,7 @@ def test_the_report_has_both_sizes_in_both_families() -> None:
     rows = json.loads((area.SIM_BUILD / "area.json").read_text())
     found = {(row["design"], row["family"], row["rules"]): row["area"] for row in rows}
     of_rules = {(name, family, rules) for name in ("acl_match", "acl") for family in FAMILIES for rules in (256, 1024)}
-    assert set(found) == of_rules | {("acl_meter", family, None) for family in FAMILIES}
+    assert set(found) == of_rules | {(name, family, None) for name in WITHOUT_RULES for family in FAMILIES}
     for family in FAMILIES:
         for rules in (256, 1024):
             matcher, slot = found["acl_match", family, rules], found["acl", family, rules]
