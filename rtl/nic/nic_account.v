@@ -19,11 +19,11 @@
 //  - Receive: nothing stalls in front of rx_buffer, so at most W/4 + P + 1 end there, and at most one a cycle at each of
 //    the two exits: 2 W. Beyond W cycles with 2 W + P = N the first bound is the smaller one, so together the FIFOs never
 //    hold more than S = N - 3/8 (N - P) + 1. N: 256 in rx_buffer, 256 redirected ones in tx_sched, P, two in each
-//    of the registers behind the buffers (9), and 33 that mac_tx has not ended yet: below P + 565. P: the parser and
-//    what acl_rx looks up, below 80. S < 435.
+//    of the registers behind the buffers (9), and 32 that mac_tx has not ended yet: below P + 564. P: the parser and
+//    what acl_rx looks up, below 80. S < 434.
 //  - Transmit: acl_tx gathers up to 256 frames while tx_sched stands; then at most one a cycle ends in tx_sched, and one
 //    a cycle of those that it held at one exit or the other. 2 W against N + W/4 + 1: S = 4/7 (N + 1). N: 256 + 256, two
-//    in each of the registers (18), what is in the parser, and 33 in mac_tx: below 593. S < 340.
+//    in each of the registers (18), what is in the parser, and 32 in mac_tx: below 592. S < 339.
 //  - A FIFO of 64 stands for a source in front of the buffer and before the deep ones in order. It is served first when
 //    it holds 32, unless another one does; only one deep FIFO can be half full, since S < 512. Slots behind a buffer that
 //    hold no block report nothing: a block that comes there and ends frames belongs among the deep ones.

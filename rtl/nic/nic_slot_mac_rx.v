@@ -219,7 +219,11 @@ if (EN != 0) begin : g_mac
     // Of a frame on its way; it lasts until a beat that has gone into the FIFO is seen at its output
     reg [4:0] linger_reg;
     reg busy_reg;
+
+    // The FIFO takes frames. It also takes the rest of one that a reset of clk has cut, and throws that away
+    reg wide_first_reg;
     reg open_reg;
+
     wire busy;
     wire open;
     wire active = !mac_idle || cut_busy || mac_tvalid || wide_tvalid;
@@ -231,11 +235,19 @@ if (EN != 0) begin : g_mac
             linger_reg <= linger_reg - 5'd1;
         end
         busy_reg <= active || linger_reg != 5'd0;
-        open_reg <= wide_tready;
+        if (wide_tvalid && wide_tready) begin
+            wide_first_reg <= wide_tlast;
+        end
+        if (!wide_tready) begin
+            open_reg <= 1'b0;
+        end else if (wide_first_reg) begin
+            open_reg <= 1'b1;
+        end
 
         if (rx_rst) begin
             linger_reg <= 5'd0;
             busy_reg <= 1'b0;
+            wide_first_reg <= 1'b1;
             open_reg <= 1'b0;
         end
     end

@@ -163,6 +163,23 @@ async def a_reset_of_the_ports_clock_is_followed_by_whole_frames(dut: Any) -> No
 
 
 @test
+async def ready_waits_until_the_rest_of_a_long_frame_has_been_thrown_away(dut: Any) -> None:
+    """Behind a reset of the port's clock: a frame that comes in the moment of `ready` passes."""
+    slots = await Slots(dut).start()
+    for phase in range(4):
+        slots.receive([slots.frame(9596)])
+        await slots.pulse("rst", 1, after=100 * CORE + phase * 13_000)
+        await wait_cycles(dut.clk, 2)
+        await slots.until(lambda: str(dut.rx_ready.value) == "1", 2000)
+        assert not slots.wire_left, "it is ready while the crossing throws the frame's rest away"
+        slots.got.clear()
+        last = slots.frame(77)
+        slots.receive([last])
+        await slots.drain()
+        assert [(frame.data, frame.user) for frame in slots.got] == [(last, 0)], f"phase {phase}"
+
+
+@test
 async def faults_of_the_link_are_seen_and_remembered(dut: Any) -> None:
     slots = await Slots(dut).start()
     local, remote = (0x0100009C0100009C, 0x11), (0x0200009C0200009C, 0x11)

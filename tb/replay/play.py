@@ -38,6 +38,7 @@ from tb.report.table import CaptureResult, Latency
 from tb.targets.base import Fault, Target
 from tb.targets.engine import DIRECTIONS
 from tb.targets.program import RulesError, check_rules
+from tb.targets.wire import WIRE
 
 __all__ = [
     "PROFILES",
@@ -161,6 +162,8 @@ def load_item(
     """
     if is_failure(path):
         packed = load_failure(path, name)
+        if packed.origin.engine == WIRE:
+            raise FailureError(str(path), f"failed with XGMII at the wire: nicloop rerun {path}")
         item = packed.window if window and packed.window is not None else packed.item
         if item.state is not None:
             raise FailureError(

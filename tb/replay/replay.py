@@ -190,9 +190,11 @@ def _spread(outcome: Outcome, carried: np.ndarray, n: int) -> Outcome:
     for name, without in (
         ("code", Code.NONE),
         ("queue", 0),
-        *((name, -1) for name in ("latency_cycles", "first_in", "last_in", "first_out", "last_out")),
+        *((name, -1) for name in ("latency_cycles", "first_in", "last_in", "first_out", "last_out", "entry")),
     ):
         values = getattr(outcome, name)
+        if name == "entry" and not len(values):  # the device doesn't say
+            continue
         columns[name] = np.full(n, without, values.dtype)
         columns[name][carried] = values
     source = np.where(outcome.source < 0, -1, carried[outcome.source]) if len(carried) else outcome.source

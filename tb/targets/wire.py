@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
+from models.config import NicConfig
 from models.frames import Batch, Edge, Outcome
 from models.nic_wire import MAC_COUNTERS, padded
 from tb.native.device import DeviceLibrary
 from tb.targets.base import Fault, FaultKind, Unsupported
+from tb.targets.engine import CLOCK_NS
 from tb.targets.native import NativeEngine, NativeTarget
 from tb.targets.program import read_counters
 
@@ -63,6 +65,15 @@ class WireTarget(NativeTarget):
     @staticmethod
     def make_engine(library: DeviceLibrary, seed: int) -> WireEngine:
         return WireEngine(library, seed)
+
+    async def configure(self, config: NicConfig) -> None:
+        """Unsupported: its time grows otherwise than the MACs', which count 2.56 ns a cycle."""
+        increment = config.ports[0].time_increment_ns
+        if round(abs(increment / CLOCK_NS - 1) * 1e6, 3) > PPM_MOST:
+            raise Unsupported(
+                f"time_increment_ns {increment:.9g}: the MACs' time follows {CLOCK_NS} ns, {PPM_MOST} ppm more or less"
+            )
+        await super().configure(config)
 
     async def fresh_state(self) -> bytes:
         other = WireTarget(

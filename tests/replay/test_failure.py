@@ -211,6 +211,14 @@ def test_what_hangs_on_all_frames_before_is_cut_down_from_a_saved_state(tmp_path
         load_item(failure.path, "x", 1)
 
 
+def test_a_failure_on_a_wire_is_none_of_a_simulator(tmp_path: Path) -> None:
+    path = found(by_content, tmp_path).path
+    load_item(path, "x", 1)
+    _rewritten(path, engine="wire")
+    with pytest.raises(FailureError, match="failed with XGMII at the wire: nicloop rerun"):
+        load_item(path, "x", 1)
+
+
 def test_what_fails_no_more_is_packed_with_its_window_and_says_so(tmp_path: Path) -> None:
     failure = found(by_count, tmp_path, saves=False)
     assert not failure.failing.reproduced

@@ -32,6 +32,7 @@ from tb.nic.redirect import CONFIG as RULED
 from tb.nic.redirect import Act
 from tb.nic.redirect import frame as ruled_frame
 from tb.replay import run
+from tb.replay.capture import write_capture
 from tb.replay.packed import FailureError, load_failure
 from tb.replay.rerun import PlayedOn, play_again
 from tb.targets.base import Fault, Unsupported
@@ -211,6 +212,25 @@ def test_a_wire_does_not_pause(verilator: str, seed: int) -> None:
     asyncio.run(target.inject(Fault.back_pressure(Edge.HOST, "random")))
     with pytest.raises(ValueError, match="rx_ppm 101"):
         WireTarget(seed, rx_ppm=101)
+
+
+def test_frames_without_a_byte_are_left_out_on_a_wire(verilator: str, tmp_path: Path) -> None:
+    capture, records = tmp_path / "a.pcap", tmp_path / "records.jsonl"
+    write_capture(capture, Batch.of([b"", bytes(60), b"", bytes(61)]))
+    result = nicloop("replay", capture, "--edge", "wire", "--records", records)
+    assert result.exit_code == 0, result.output
+    assert [json.loads(line)["length"] for line in records.read_text().splitlines()] == [0, 60, 0, 61]
+
+
+@pytest.mark.parametrize(("increment", "code"), [(8.5, 2), (3.999, 2), (4.0004, 0)])
+def test_a_wire_takes_only_an_increment_that_its_macs_follow(
+    verilator: str, tmp_path: Path, increment: float, code: int
+) -> None:
+    config = tmp_path / "nic.toml"
+    config.write_text(f"[port.0]\ntime_increment_ns = {increment}\n")
+    result = nicloop("replay", CAPTURES / "scapy_boundaries.pcapng", "--edge", "wire", "--config", config)
+    assert result.exit_code == code, result.output
+    assert (f"nicloop: time_increment_ns {increment}: the MACs' time" in result.output) == (code == 2)
 
 
 def test_a_failure_on_a_wire_is_played_again_on_a_wire(
