@@ -11,7 +11,7 @@
 // its block is there.
 // A packet's first beat is taken two cycles behind its command, at the earliest.
 //
-// Parameters: KEYS, slots of the key table, a power of two; SM4_EN 0 or 1.
+// Parameters: KEYS, slots of the key table, a power of two from 2 on; SM4_EN 0 or 1.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
