@@ -63,6 +63,13 @@ module gcm #(
     output wire [307:0]     m_axis_state
 );
 
+initial begin
+    if (KEYS < 2 || KEYS != 1 << KEY_W) begin
+        $display("gcm: KEYS must be a power of two from 2 on (%m)");
+        $finish;
+    end
+end
+
 // Places on their way: more than a cipher's latency, for full rate.
 localparam DEPTH = SM4_EN != 0 ? 64 : 32;
 localparam PLACE_W = 1 + 7 + 128 + 16 + 16 + 36;
