@@ -177,7 +177,7 @@ def _unescaped(value: str) -> str:
 
 
 def _spi(value: str) -> int:
-    found = int(value, 0) if re.fullmatch(r"0[xX][0-9a-fA-F]+|0|[1-9]\d*", value) else 0
+    found = int(value, 0) if re.fullmatch(r"0[xX][0-9a-fA-F]+|[1-9][0-9]{0,9}", value) else 0
     if not 0 < found < 1 << 32:
         _refuse("SPI", value, "1 to 4294967295, 0x1 to 0xffffffff")
     return found
@@ -230,12 +230,11 @@ _Reader = Callable[[str, Any], Any]
 
 def _whole(low: int, high: int) -> _Reader:
     def read(key: str, value: Any) -> int:
-        text = f"{low} to {high}"
-        if isinstance(value, str) and re.fullmatch(r"0[xX][0-9a-fA-F]+", value):
-            value = int(value, 16)
-        if type(value) is not int or not low <= value <= high:
-            _refuse(key, value, text)
-        return int(value)
+        hexadecimal = isinstance(value, str) and re.fullmatch(r"0[xX][0-9a-fA-F]+", value)
+        number = int(value, 16) if hexadecimal else value
+        if type(number) is not int or not low <= number <= high:
+            _refuse(key, value, f"{low} to {high}")
+        return int(number)
 
     return read
 

@@ -11,7 +11,7 @@
 // its block is there.
 // A packet's first beat is taken two cycles behind its command, at the earliest.
 //
-// Parameters: KEYS, slots of the key table, a power of two; SM4_EN 0 or 1.
+// Parameters: KEYS, slots of the key table, a power of two from 2 on; SM4_EN 0 or 1.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -62,6 +62,13 @@ module gcm #(
     output wire [127:0]     m_axis_tag,
     output wire [307:0]     m_axis_state
 );
+
+initial begin
+    if (KEYS < 2 || KEYS != 1 << KEY_W) begin
+        $display("gcm: KEYS must be a power of two from 2 on (%m)");
+        $finish;
+    end
+end
 
 // Places on their way: more than a cipher's latency, for full rate.
 localparam DEPTH = SM4_EN != 0 ? 64 : 32;

@@ -6,7 +6,7 @@
 // m_counter is the counter of the block in which the text goes on, m_place the byte in it (SP 800-38D, 7.1). Where the
 // command doesn't resume, what is handed over of a state is that of a packet that begins.
 //
-// Parameter: KEYS, a power of two.
+// Parameter: KEYS, a power of two from 2 on.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

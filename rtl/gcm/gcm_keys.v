@@ -7,7 +7,7 @@
 //
 // A look-up gives the slot in the next cycle. `ready`: all slots were cleared, KEYS cycles behind a reset.
 //
-// SP 800-38D, 7.1, step 1 (H). Parameters: KEYS, a power of two; SM4_EN 0 or 1.
+// SP 800-38D, 7.1, step 1 (H). Parameters: KEYS, a power of two from 2 on; SM4_EN 0 or 1.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

@@ -43,7 +43,7 @@ async def records_are_played_to_their_end(dut: Any) -> None:
     while True:
         await ClockCycles(dut.clk, STEP)
         done = int(dut.packets_out.value)
-        now = (int(dut.keys_done.value), int(dut.packets_in.value), done)
+        now = (int(dut.keys_done.value), int(dut.beats_in.value), done)
         file = job / f"{PROGRESS}.new"
         file.write_text(json.dumps({"packets": done}))
         file.rename(job / PROGRESS)
@@ -51,7 +51,7 @@ async def records_are_played_to_their_end(dut: Any) -> None:
             break
         still = still + 1 if now == before else 0
         before = now
-        assert still < IDLE_STEPS, f"stuck after {now[0]} keys, {now[1]} packets in, {done} of {packets} out: " + (
+        assert still < IDLE_STEPS, f"stuck after {now[0]} keys, {now[1]} beats in, {done} of {packets} out: " + (
             ", ".join(f"{name} {bit}" for name, bit in zip(_WIRES, str(dut.waiting.value), strict=True))
         )
     dut.go.value = 0

@@ -422,10 +422,12 @@ class GcmEnv(uvm_env):
         """A packet in parts: it is stopped at these places of its text."""
         state: State | None = None
         command = part.command
-        for at, end in zip([0, *cuts], [*cuts, len(part.text)], strict=True):
-            last = end == len(part.text) and at == (cuts[-1] if cuts else 0)
+        for number, (at, end) in enumerate(zip([0, *cuts], [*cuts, len(part.text)], strict=True)):
             piece = Part(
-                replace(command, save=not last, resume=state), b"" if state else part.aad, part.text[at:end], part.tag
+                replace(command, save=number < len(cuts), resume=state),
+                b"" if state else part.aad,
+                part.text[at:end],
+                part.tag,
             )
             done = await self.run_part(piece)
             if done is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -48,7 +49,8 @@ class Vector:
     @property
     def group(self) -> str:
         """What it has in common with its neighbours in a table."""
-        way = "both ways" if self.encrypt and self.decrypt else "encrypt" if self.encrypt else "decrypt"
+        decrypt = self.decrypt and len(self.tag) in TAG_BYTES
+        way = "both ways" if self.encrypt and decrypt else "encrypt" if self.encrypt else "decrypt"
         size = "" if self.cipher is CipherKind.SM4 else f"-{8 * len(self.key)}"
         return f"{self.cipher.name}{size}, IV {8 * len(self.iv)}, tag {8 * len(self.tag)}, {way}"
 
@@ -79,9 +81,9 @@ def read_vectors(path: str | Path) -> Iterator[Vector]:
 
     VectorFileError: it can't be opened, is damaged, or holds something else.
     """
-    name = str(path)
+    name = str(path) if str(path).isprintable() else repr(str(path))
     try:
-        content = Path(path).read_bytes()
+        content = Path(path).read_bytes().removeprefix(codecs.BOM_UTF8)
     except OSError as error:
         raise VectorFileError(f"{name}: {error.strerror}: name a Wycheproof .json or a NIST CAVP .rsp file") from error
     try:
@@ -111,8 +113,10 @@ def _wycheproof(name: str, text: str) -> Iterator[Vector]:
         content = json.loads(text)
     except json.JSONDecodeError as error:
         raise VectorFileError(f"{name}: line {error.lineno}, column {error.colno}: {error.msg}: {_AGAIN}") from error
+    except (ValueError, RecursionError) as error:
+        raise VectorFileError(f"{name}: a number of thousands of digits, or nested too deep: {_AGAIN}") from error
     algorithm = content.get("algorithm") if isinstance(content, dict) else None
-    if algorithm not in _ALGORITHMS:
+    if not isinstance(algorithm, str) or algorithm not in _ALGORITHMS:
         known = ", ".join(_ALGORITHMS)
         raise VectorFileError(f"{name}: algorithm is {algorithm!r}: name a Wycheproof file of {known}")
     groups = content.get("testGroups")
@@ -167,7 +171,7 @@ def _octets(value: Any, where: str) -> bytes:
 
 # -------------------------------------------------------------------------------------------------------- NIST CAVP
 
-_HEADER = re.compile(r"\[(\w+) = (\d+)\]")
+_HEADER = re.compile(r"\[(\w+) = ([0-9]{1,9})\]")
 _FIELD = re.compile(r"(\w+) = ?([0-9a-fA-F]*)")
 _FIELDS = ("Key", "IV", "CT", "AAD", "Tag")
 _SIZES = {"Key": "Keylen", "IV": "IVlen", "PT": "PTlen", "CT": "PTlen", "AAD": "AADlen", "Tag": "Taglen"}
@@ -216,8 +220,12 @@ def _cavp_vector(name: str, start: int, record: Mapping[str, str]) -> Vector:
         raise VectorFileError(f"{name}: line {start}: Count = {record['Count']} has no {missing[0]}: {_AGAIN}")
     order = list(record)
     encrypt = not refused and order.index("PT") < order.index("CT")
-    key, iv, ciphertext, aad, tag = (bytes.fromhex(record[field]) for field in _FIELDS)
-    plaintext = None if refused else bytes.fromhex(record["PT"])
+
+    def octets(field: str) -> bytes:
+        return _octets(record[field], f"{name}: line {start}: Count = {record['Count']}: {field}")
+
+    key, iv, ciphertext, aad, tag = (octets(field) for field in _FIELDS)
+    plaintext = None if refused else octets("PT")
     return Vector(
         name, count, CipherKind.AES, key, iv, aad, plaintext, ciphertext, tag, encrypt, not encrypt, not refused
     )

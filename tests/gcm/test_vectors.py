@@ -209,6 +209,18 @@ def test_gmac_and_sm4_files_of_wycheproof_are_run(tmp_path: Path, verilator: str
     ]
 
 
+def test_a_text_longer_than_the_bench_would_wait_is_run(tmp_path: Path, verilator: str, seed: int) -> None:
+    """A packet of 13,750 beats: for as many cycles no packet ends, and the engine doesn't stand still."""
+    rng = Random(seed)
+    (vector,) = some(rng, 1)
+    text = rng.randbytes(220_000)
+    ciphertext, tag = seal(Key(vector.cipher, vector.key), vector.iv, vector.aad, text)
+    file = tmp_path / "long.json"
+    file.write_text(json.dumps(wycheproof([replace(vector, plaintext=text, ciphertext=ciphertext, tag=tag)])))
+    result = nicloop(file)
+    assert result.exit_code == 0, result.output
+
+
 def test_vectors_of_another_kind_are_left_out_and_the_reason_is_said(tmp_path: Path, seed: int) -> None:
     """None is left: nothing was checked, and that is no success."""
     (vector,) = some(Random(seed), 1)
@@ -234,7 +246,8 @@ def test_vectors_of_another_kind_are_left_out_and_the_reason_is_said(tmp_path: P
 
 def test_an_odd_tag_is_run_where_it_is_made_and_not_where_it_is_checked(seed: int) -> None:
     (vector,) = some(Random(seed), 1)
-    assert replace(vector, tag=vector.tag[:13]).ways == (False,)
+    odd = replace(vector, tag=vector.tag[:13])
+    assert (odd.ways, odd.group) == ((False,), "AES-128, IV 96, tag 104, encrypt")
     assert replace(vector, tag=vector.tag[:12]).ways == (False, True)
     assert replace(vector, valid=False).ways == (True,)
 
@@ -292,11 +305,28 @@ DAMAGED: dict[str, tuple[str, str]] = {
         RSP.replace("CT = a5\n", "[PTlen = 8]\n"),
         "line 7: Count = 0 has no end: the file is damaged, fetch it again",
     ),
+    "half a byte": (
+        RSP.replace("[PTlen = 8]", "[PTlen = 12]").replace("CT = a5", "CT = a5c"),
+        "line 7: Count = 0: CT is 'a5c', not pairs of hexadecimal digits: the file is damaged, fetch it again",
+    ),
+    "a size of thousands of digits": (RSP + f"[Keylen = {'1' * 5000}]\n", "line 15: '[Keylen = 111"),
     "cut json": (JSON[:200], "line 11, column"),
     "a list": ("[1]", "algorithm is None: name a Wycheproof file of AES-GCM, AES-GMAC, SM4-GCM"),
     "another algorithm": (
         JSON.replace("AES-GCM", "AES-CCM"),
         "algorithm is 'AES-CCM': name a Wycheproof file of AES-GCM, AES-GMAC, SM4-GCM",
+    ),
+    "an algorithm that is a list": (
+        JSON.replace('"AES-GCM"', "[]"),
+        "algorithm is []: name a Wycheproof file of AES-GCM, AES-GMAC, SM4-GCM",
+    ),
+    "nested too deep": (
+        "[" * 100_000,
+        "a number of thousands of digits, or nested too deep: the file is damaged, fetch it again",
+    ),
+    "a number of thousands of digits": (
+        JSON.replace('"tcId": 1', f'"tcId": {"1" * 5000}'),
+        "a number of thousands of digits, or nested too deep: the file is damaged, fetch it again",
     ),
     "no groups": ('{"algorithm": "AES-GCM"}', "testGroups is missing or no list: the file is damaged, fetch it again"),
     "a group that is none": (
@@ -345,6 +375,22 @@ def test_a_file_that_is_no_text_is_one_line_with_its_place(tmp_path: Path) -> No
     result = nicloop(file)
     said = f"nicloop: {file}: line 2: byte 0xff is no text: the file is damaged, fetch it again\n"
     assert (result.exit_code, result.stderr) == (2, said)
+
+
+def test_the_mark_of_utf_8_and_ends_of_lines_of_two_bytes_are_read_over(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    for text in (RSP, JSON):
+        file.write_text(text)
+        whole = list(read_vectors(file))
+        file.write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+        assert whole and list(read_vectors(file)) == whole
+
+
+def test_a_name_that_cannot_be_printed_is_quoted_in_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "a\nb\udcff"
+    result = nicloop(file)
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "/a\\nb\\udcff': No such file or directory" in result.stderr
 
 
 def test_a_file_that_is_not_there_or_is_a_folder_is_one_line(tmp_path: Path) -> None:
@@ -400,7 +446,8 @@ def test_a_missing_tool_is_exit_code_3(tmp_path: Path, monkeypatch: pytest.Monke
         raise ToolError("g++ is missing: apt-get install g++")
 
     file = tmp_path / "file.json"
-    file.write_text(JSON)
+    # Packets of its own: those of another test that runs meanwhile would lie in the same folder.
+    file.write_text(json.dumps(wycheproof(some(Random(2), 1))))
     monkeypatch.setattr(vectors, "simulate", refuse)
     monkeypatch.setattr(cli, "guard", lambda: None)
     monkeypatch.setattr(sys, "argv", ["nicloop", "vectors", str(file)])
@@ -431,7 +478,7 @@ def test_an_engine_that_stands_still_is_said_with_what_waits(
     file.write_text(JSON)
     result = nicloop(file)
     assert result.exit_code == 1
-    said = "stuck after 0 keys, 0 packets in, 0 of 4 out: key_valid 0, key_ready 1, s_cmd_valid 0, s_cmd_ready 0, "
+    said = "stuck after 0 keys, 0 beats in, 0 of 4 out: key_valid 0, key_ready 1, s_cmd_valid 0, s_cmd_ready 0, "
     assert said + "s_axis_tvalid 1, s_axis_tready 0, m_axis_tvalid 0" in result.stderr
     assert f"next to come out: {file}: tcId 0\n" in result.stderr
     assert "Traceback" not in result.output
@@ -443,7 +490,9 @@ def test_progress_is_shown_where_a_person_looks(tmp_path: Path) -> None:
 
     def work() -> Any:
         (tmp_path / PROGRESS).write_text('{"packets": 3}')
-        time.sleep(0.5)
+        limit = time.monotonic() + 60
+        while "3/7" not in text.getvalue() and time.monotonic() < limit:
+            time.sleep(0.05)
         return run
 
     assert commands._watched(Console(file=text, force_terminal=True, width=100))(work, tmp_path, 7) is run

@@ -92,6 +92,8 @@ def test_later_lines_have_the_numbers_high_half():
         ([(2, HERE6)], f"destination: '{HERE6}'; accepted: an IPv4 address"),
         ([(3, "*")], "SPI: '*'; accepted: 1 to 4294967295, 0x1 to 0xffffffff"),
         ([(3, "0")], "SPI: '0'; accepted: 1 to 4294967295, 0x1 to 0xffffffff"),
+        ([(3, "4294967296")], "SPI: '4294967296'; accepted: 1 to 4294967295, 0x1 to 0xffffffff"),
+        ([(3, "1" * 5000)], f"SPI: '{'1' * 56}...; accepted: 1 to 4294967295, 0x1 to 0xffffffff"),
         ([(3, "0x100000000")], "SPI: '0x100000000'; accepted: 1 to 4294967295, 0x1 to 0xffffffff"),
         ([(4, "AES-GCM")], "encryption: 'AES-GCM'; accepted: AES-GCM with 8 octet ICV [RFC4106], "),
         ([(5, "0x0011")], "encryption key: 2 bytes; accepted: hex of 20 or 28 or 36 bytes, key and salt"),
@@ -197,6 +199,7 @@ def test_directions_names_and_what_goes_with_them():
     ("changes", "says"),
     [
         ({"spi": 0}, "spi: 0; accepted: 1 to 4294967295"),
+        ({"spi": "0x" + "f" * 5000}, f"spi: '0x{'f' * 54}...; accepted: 1 to 4294967295"),
         ({"spi": True}, "spi: true; accepted: 1 to 4294967295"),
         ({"spi": None}, "spi: it is missing"),
         ({"dst": None}, "dst: it is missing"),

@@ -23,7 +23,7 @@ module gcm_player #(
     output wire        idle,
     output reg  [31:0] keys_done,
     output reg  [31:0] commands_taken,
-    output reg  [31:0] packets_in,
+    output reg  [31:0] beats_in,
     output reg  [31:0] packets_out,
     output wire [ 6:0] waiting         // key, command, data in: valid, ready each; data out: valid
 );
@@ -81,7 +81,7 @@ module gcm_player #(
       running <= 1'b0;
       keys_done <= 32'd0;
       commands_taken <= 32'd0;
-      packets_in <= 32'd0;
+      beats_in <= 32'd0;
       packets_out <= 32'd0;
       key_valid <= 1'b0;
       s_cmd_valid <= 1'b0;
@@ -99,7 +99,7 @@ module gcm_player #(
         beat_end = 1'b0;
         keys_done <= 32'd0;
         commands_taken <= 32'd0;
-        packets_in <= 32'd0;
+        beats_in <= 32'd0;
         packets_out <= 32'd0;
         running <= 1'b1;
       end
@@ -113,7 +113,7 @@ module gcm_player #(
       end
       if (key_done) keys_done <= keys_done + 32'd1;
       if (s_cmd_valid && s_cmd_ready) commands_taken <= commands_taken + 32'd1;
-      if (s_axis_tvalid && s_axis_tready && s_axis_tlast) packets_in <= packets_in + 32'd1;
+      if (s_axis_tvalid && s_axis_tready) beats_in <= beats_in + 32'd1;
 
       if (!key_valid || key_ready) begin
         if (!key_read && !key_end) begin
