@@ -8,8 +8,8 @@
 //
 // Each name is a slot; one whose block is not there holds a nic_slot. Latency of an isolated frame of B beats without
 // gaps: rx B + 25 + L, tx B + 22 + L cycles, where the parser takes the frame's last beat L cycles late (docs/parser.md;
-// 1 where it is left out); 12 less where the ACL is left out. Throughput: one beat a cycle, and at most one frame every
-// four cycles.
+// 1 where it is left out); 12 less where the ACL is left out; all of it between the streams of both edges (MAC_EN 0).
+// Throughput: one beat a cycle, and at most one frame every four cycles.
 // docs/nic.md has the stages, the formulas under load and the registers.
 //
 // Nothing in front of rx_buffer waits for anything behind it: `s_axis_wire_tready` falls only for frames of one to three

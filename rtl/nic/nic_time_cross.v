@@ -2,7 +2,8 @@
 //
 // `now` is handed over every 8 cycles of clk: a register holds it, a level that changes with it goes through sync_bit, and
 // m_clk, which sees the change two edges later, finds the register still. With the mean of what has gone by since, that is
-// an estimate of the truth, 1.3 ns too early or too late at most; `m_now` (mac_time) is corrected by it three cycles later:
+// an estimate of the truth, half a cycle of m_clk too early or too late at most; `m_now` (mac_time) is corrected by it
+// three cycles later:
 //
 //     the estimate is later   `m_now` jumps to it
 //     earlier by 3 ns or more   it grows by half the increment for some cycles, so it never goes back
