@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +9,6 @@ from typing import Annotated
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -19,6 +17,7 @@ from tb.gcm.designs import player_design
 from tb.gcm.vector_files import Vector, VectorFileError, read_vectors
 from tb.gcm.vectors import Verdict, played, run_vectors
 from tb.report.table import console, counted
+from tb.report.watch import with_bar
 
 __all__ = ["print_verdict", "vectors"]
 
@@ -66,27 +65,11 @@ def _watched(out: Console) -> Callable[[Callable[[], Run], Path, int], Run]:
     """Where a person looks, show meanwhile how many packets have come out."""
 
     def watch(work: Callable[[], Run], folder: Path, total: int) -> Run:
-        if not out.is_terminal:
-            return work()
-        ended = threading.Event()
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=out, transient=True) as progress:
-            task = progress.add_task("building", total=total)
+        def look() -> tuple[int, str] | None:
+            done = played(folder)
+            return (done, "packets") if done else None
 
-            def look() -> None:
-                while not ended.wait(0.2):
-                    done = played(folder)
-                    if done:
-                        progress.update(task, completed=done, description="packets")
-
-            # The work stays in the main thread, where Ctrl-C ends the simulator with it.
-            watcher = threading.Thread(target=look, daemon=True)
-            watcher.start()
-            try:
-                return work()
-            finally:
-                ended.set()
-                watcher.join()
+        return with_bar(out, work, total, look)
 
     return watch
 

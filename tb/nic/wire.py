@@ -19,6 +19,7 @@ from cocotbext.eth import XgmiiFrame, XgmiiSink, XgmiiSource
 from models.mac import padded
 from models.mac_xgmii import START, Word, characters
 from models.meta import Code
+from models.nic_wire import MAC_COUNTERS
 from models.port_map import PORT
 from tb.lib.axis import AxisFrame, AxisSink, AxisSource
 from tb.lib.clock import high_within, start_clock, wait_cycles
@@ -29,38 +30,6 @@ __all__ = ["CORE_PS", "XGMII_PS", "Ended", "Sent", "WirePort"]
 
 CORE_PS = 15_600
 XGMII_PS = 9_984
-GOOD = (
-    "frames_ok",
-    "bytes_ok",
-    "unicast",
-    "multicast",
-    "broadcast",
-    "size_64",
-    "size_65_127",
-    "size_128_255",
-    "size_256_511",
-    "size_512_1023",
-    "size_1024_1518",
-    "size_1519_max",
-    "pause",
-)
-COUNTERS = {
-    "mac_rx": (
-        *GOOD,
-        "fcs_errors",
-        "undersize",
-        "fragments",
-        "oversize",
-        "jabbers",
-        "symbol_errors",
-        "bad_preamble",
-        "local_faults",
-        "remote_faults",
-        "overflow_cut",
-        "overflow_lost",
-    ),
-    "mac_tx": (*GOOD, "underrun", "errored", "fault_dropped"),
-}
 PATIENCE = 4000
 """Cycles of the core without any sign of life, behind which something is stuck."""
 
@@ -245,7 +214,8 @@ class WirePort:
     async def counters(self, block: str) -> dict[str, int]:
         """All counters of ``mac_rx`` or ``mac_tx`` that aren't 0."""
         await wait_cycles(self.dut.clk, 40)  # the MAC's counters are that much behind
-        counts = {name: await self.read64(f"{block}.{name}") for name in COUNTERS[block]}
+        names = [name for name in MAC_COUNTERS if name.startswith(f"{block}.")]
+        counts = {name.removeprefix(f"{block}."): await self.read64(name) for name in names}
         return {name: count for name, count in counts.items() if count}
 
     async def read64(self, name: str) -> int:

@@ -6,16 +6,14 @@ import json
 import os
 import shlex
 import sys
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from models.config import ConfigError, NicConfig
 from tb.acl.driver import SLOTS
@@ -29,6 +27,7 @@ from tb.replay.rerun import RUNNING_ONLY, found_waves, pack_waves, rerun_command
 from tb.replay.rules import blamed, programmed
 from tb.replay.windows import capture_names
 from tb.report.table import CaptureResult, console, counted, print_captures
+from tb.report.watch import with_bar
 from tb.targets.engine import CLOCK_NS
 from tb.targets.launch import ENGINES, default_engine, job_folder, launch_job
 from tb.targets.program import RulesError
@@ -85,30 +84,12 @@ def _results(folder: Path) -> list[CaptureResult]:
     ]
 
 
-def _watched(out: Console, work: Callable[[], Run], folder: Path, total: int) -> Run:
-    """Do ``work``; where a person looks, show meanwhile how many captures are done."""
-    if not out.is_terminal:
-        return work()
-    ended = threading.Event()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=out, transient=True) as progress:
-        task = progress.add_task("building", total=total)
-
-        def watch() -> None:
-            while not ended.wait(0.2):
-                if (folder / "results.jsonl").exists():
-                    results = _results(folder)
-                    last = results[-1].name if results else ""
-                    progress.update(task, completed=len(results), description=f"playing {last}")
-
-        # The work stays in the main thread, where Ctrl-C ends the simulator with it.
-        watcher = threading.Thread(target=watch, daemon=True)
-        watcher.start()
-        try:
-            return work()
-        finally:
-            ended.set()
-            watcher.join()
+def _progress(folder: Path) -> tuple[int, str] | None:
+    """How many captures are done, and which was the last; None: the simulation hasn't begun."""
+    if not (folder / "results.jsonl").exists():
+        return None
+    results = _results(folder)
+    return len(results), f"playing {results[-1].name if results else ''}"
 
 
 def _play(
@@ -139,7 +120,7 @@ def _play(
     def work() -> Run:
         return launch_job("captures", job, sim=sim, engine=engine, seed=seed, waves=waves, timeout_s=1800)[0]
 
-    run = _watched(out, work, folder, len(paths))
+    run = with_bar(out, work, len(paths), lambda: _progress(folder))
     if (folder / REFUSED).exists():
         raise RulesError((folder / REFUSED).read_text())
     return run, _results(folder)

@@ -19,7 +19,8 @@ from tb.nic.designs import least, port_design
 from tb.replay.capture import CaptureError
 from tb.replay.packed import capture_stem
 from tb.replay.perform import Performed, Task, perform
-from tb.replay.show import Bar, watched
+from tb.replay.show import Bar
+from tb.report.watch import watched
 from tb.targets.base import Target, TargetError, Unsupported
 from tb.targets.launch import job_folder, launch_job
 from tb.targets.model import ModelTarget

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,7 +30,6 @@ __all__ = [
     "show_comparison",
     "show_rules",
     "stream",
-    "watched",
 ]
 
 EXPLAINED = 5
@@ -96,24 +94,6 @@ def progress(total: int | None) -> Iterator[Bar]:
             bar.update(task, before=f"programming the port: {done:,} of {of:,} writes")
 
         yield Bar(tell, programming)
-
-
-@contextmanager
-def watched(look: Callable[[], None]) -> Iterator[None]:
-    """``look`` some times a second while something else runs."""
-    ended = threading.Event()
-
-    def watch() -> None:
-        while not ended.wait(0.2):
-            look()
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        watcher.join()
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------
