@@ -21,26 +21,22 @@ from typing import Any
 import cocotb
 from cocotb.triggers import Event
 from pyuvm import (
-    uvm_agent,
     uvm_analysis_port,
     uvm_component,
-    uvm_driver,
     uvm_env,
-    uvm_monitor,
     uvm_root,
-    uvm_sequence,
-    uvm_sequence_item,
-    uvm_sequencer,
     uvm_subscriber,
     uvm_test,
 )
 
 from models.gcm import BLOCK, TAG_BYTES, CipherKind, Command, GcmModel, Key, Part, Result, State, seal
 from tb.gcm.beats import KeyWrite, difference, out_beats
-from tb.gcm.wires import Channel, OutPacket, Taken, Wires
+from tb.gcm.wires import OutPacket, Wires
 from tb.lib import cover
+from tb.lib.channel import Taken
 from tb.lib.clock import high_within
 from tb.lib.pause import PAUSES
+from tb.lib.port_agent import Feed, Monitor, PortAgent, Tap
 from tb.lib.suite import four_state, seeded
 
 __all__ = ["Done", "GcmEnv", "test"]
@@ -78,92 +74,6 @@ class Done:
     first_out: int
     """Cycle in which ``tvalid`` of its first beat rose."""
     last_out: int
-
-
-class Item(uvm_sequence_item):
-    """A ``KeyWrite``, a ``Command`` or a ``Part`` as a sequence item."""
-
-    def __init__(self, value: object) -> None:
-        super().__init__(type(value).__name__)
-        self.value = value
-
-
-class Feed(uvm_sequence):
-    """The items of one port, back to back where the driver allows it; it waits for more."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.values: deque[object] = deque()
-        self._more = Event()
-
-    def extend(self, values: Iterable[object]) -> None:
-        self.values.extend(values)
-        self._more.set()
-
-    async def body(self) -> None:
-        while True:
-            while not self.values:
-                self._more.clear()
-                await self._more.wait()
-            # It stands in the queue until its driver has it, so that nobody takes the port for empty meanwhile.
-            item = Item(self.values[0])
-            await self.start_item(item)
-            await self.finish_item(item)
-            if self.values and self.values[0] is item.value:
-                self.values.popleft()
-
-
-class _Driver(uvm_driver):
-    """Hands items to the port and keeps one queued beyond the one under way, so that no bubble comes of it."""
-
-    channel: Channel[Any]
-
-    async def run_phase(self) -> None:
-        while True:
-            item = await self.seq_item_port.get_next_item()
-            self.channel.append(item.value)
-            await self.channel.room()
-            self.seq_item_port.item_done()
-
-
-class _Monitor(uvm_monitor):
-    """Publishes on ``ap`` what was seen."""
-
-    def build_phase(self) -> None:
-        self.ap = uvm_analysis_port("ap", self)
-
-    def publish(self, seen: object) -> None:
-        self.ap.write(seen)
-
-
-class PortAgent(uvm_agent):
-    """Agent of one driven port; its monitor publishes ``Taken``."""
-
-    def __init__(self, name: str, parent: uvm_component, channel: Channel[Any]) -> None:
-        super().__init__(name, parent)
-        self.channel = channel
-
-    def build_phase(self) -> None:
-        super().build_phase()
-        self.sequencer = uvm_sequencer("sequencer", self)
-        self.driver = _Driver("driver", self)
-        self.monitor = _Monitor("monitor", self)
-
-    def connect_phase(self) -> None:
-        self.driver.channel = self.channel
-        self.driver.seq_item_port.connect(self.sequencer.seq_item_export)
-        self.channel.taken = self.monitor.publish
-
-
-class _Tap(uvm_subscriber):
-    """Calls a function with what an analysis port gives."""
-
-    def __init__(self, name: str, parent: uvm_component, call: Callable[[Any], None]) -> None:
-        super().__init__(name, parent)
-        self._call = call
-
-    def write(self, item: object) -> None:
-        self._call(item)
 
 
 class Scoreboard(uvm_component):
@@ -288,17 +198,17 @@ class GcmEnv(uvm_env):
         self.wires = Wires(self.dut, self.rng, undefined=four_state())
         self.agents = {name: PortAgent(name, self, channel) for name, channel in self.wires.channels.items()}
         self.feeds = {name: Feed(name) for name in self.agents}
-        self.out, self.key_done = _Monitor("out", self), _Monitor("key_done", self)
+        self.out, self.key_done = Monitor("out", self), Monitor("key_done", self)
         self.scoreboard = board = Scoreboard("scoreboard", self, self.slots, self.sm4)
         self.coverage = Coverage("coverage", self)
-        self._finished = _Tap("finished", self, self._part_done)
+        self._finished = Tap("finished", self, self._part_done)
         calls: dict[str, Callable[[Any], None]] = {
             "key": board.key_taken,
             "command": board.command_taken,
             "data": board.packet_taken,
         }
-        self._inputs = {name: _Tap(f"{name}_tap", self, call) for name, call in calls.items()}
-        self._outputs = _Tap("out_tap", self, board.packet_out), _Tap("key_done_tap", self, board.key_done)
+        self._inputs = {name: Tap(f"{name}_tap", self, call) for name, call in calls.items()}
+        self._outputs = Tap("out_tap", self, board.packet_out), Tap("key_done_tap", self, board.key_done)
 
     def connect_phase(self) -> None:
         for name, tap in self._inputs.items():
