@@ -438,11 +438,11 @@ class DmaModel:
             held = self.lines_held(requester) + lines(*part)
             if held > self.config.buffer // LINE:
                 reasons.append(f"{held} lines of {self.config.buffer // LINE}")
-        expected = [*self._expected(), part]
         for name, limit, cost in (("CPLH", self.config.cplh, lines), ("CPLD", self.config.cpld, data_credits)):
-            total = sum(cost(*one) for one in expected) if limit else 0
-            if total > limit:
-                reasons.append(f"completions of {total} of {name} {limit} could come")
+            if limit:
+                total = sum(cost(*one) for one in (*self._expected(), part))
+                if total > limit:
+                    reasons.append(f"completions of {total} of {name} {limit} could come")
         return reasons
 
     def _expected(self) -> Iterator[Part]:
@@ -670,12 +670,12 @@ class DmaModel:
 
 
 def _bytes_of(tlp: MemoryRequest) -> Part:
-    """Memory bytes that a request covers, by its byte enables."""
-    enabled = tlp.enabled()
-    if 1 not in enabled:
+    """Memory bytes that a request covers, by its byte enables, which are those of ``byte_enables``."""
+    if not tlp.first_be:
         return Part(tlp.address, 0)
-    first = enabled.index(1)
-    return Part(tlp.address + first, len(enabled) - first - enabled[::-1].index(1))
+    first = (tlp.first_be & -tlp.first_be).bit_length() - 1
+    end = 4 * (tlp.length - 1) + (tlp.last_be or tlp.first_be).bit_length()
+    return Part(tlp.address + first, end - first)
 
 
 def _kind(tlp: MemoryRequest) -> str:

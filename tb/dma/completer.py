@@ -20,7 +20,7 @@ from random import Random
 
 from cocotbext.pcie.core.tlp import Tlp, TlpAttr
 
-from models.dma import Code, Config
+from models.dma import TIMEOUT_SLACK_NS, Code, Config
 from models.dma_platform import Profile
 from models.dma_tlp import Completion, MemoryRequest, Status, beats_of, unpack
 
@@ -191,7 +191,7 @@ class Host:
     """Memories, completions and credits of one link partner.
 
     whole: each read is answered by one completion. gap_ns: most time between completions of a read; 0: back to back.
-    late_ns: how much later a late completion comes. rates: how often each lie is told of a completion by itself.
+    late_ns: how long behind its read a late completion comes; it must be less than two timeouts. rates: how often each lie is told of a completion by itself.
     """
 
     def __init__(
@@ -206,7 +206,7 @@ class Host:
         self.config, self.rng = config, rng
         self.targets = [replace(target) for target in targets]
         self.whole, self.gap_ns = whole, gap_ns
-        self.late_ns = config.timeout_ns * 5 // 4
+        self.late_ns = config.timeout_ns + TIMEOUT_SLACK_NS + 200
         self.memory = Memory()
         self.rules: list[Rule] = []
         self.rates: dict[Lie, float] = {}

@@ -1,7 +1,8 @@
 """Regions and pages that benches of ``dma`` give each requester, and bus addresses without the model's own arithmetic.
 
 Each requester has three regions: what it reads (``SOURCE``), what it writes in the host (``SINK``) and in the GPU
-(``DEVICE``). Their pages lie scattered, some below 4 GiB, never two beside each other.
+(``DEVICE``). The first byte of all but one lies off
+its page. Their pages lie scattered, some below 4 GiB, never two beside each other.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ def key_of(requester: int, kind: int) -> int:
 
 
 def base_of(requester: int, kind: int) -> int:
-    """First byte of a region; the bases are off the page in all but the first."""
+    """A place in a region that begins a page of 4 KiB: its first or, where that isn't all its own, its second."""
     slot = 3 * requester + kind
-    return (slot + 1 << 36) + (0 if slot == 0 else 0x2C1 * slot)
+    return (slot + 1 << 36) + (PAGE if slot else 0)
 
 
 def layout(requesters: int, page_size: int = PAGE, rights: Mapping[int, Right] | None = None) -> Regions:
@@ -38,7 +39,8 @@ def layout(requesters: int, page_size: int = PAGE, rights: Mapping[int, Right] |
     regions, table = [], {}
     for requester in range(requesters):
         for kind in (SOURCE, SINK, DEVICE):
-            slot, key, base = 3 * requester + kind, key_of(requester, kind), base_of(requester, kind)
+            slot, key = 3 * requester + kind, key_of(requester, kind)
+            base = (slot + 1 << 36) + 0x2C1 * slot
             first = slot * (PAGES + 1)
             regions.append(
                 Region(

@@ -1,0 +1,1 @@
+"""The registers and tables of ``dma`` as a driver writes them."""
