@@ -124,7 +124,8 @@ async def a_free_tag_does_not_free_the_lines_of_data_that_were_not_given(env: Dm
     """litepcie#173: reads whose data had not been taken were overtaken by new ones, in a circle."""
     await env.begin(replace(CONFIG, timeout_ns=200_000))
     env.wires.data_pause[0] = iter(lambda: False, True)
-    env.ask(env.read(0, 64 * n, 64) for n in range(300))
+    # Two TLPs of a line each: a requester may have no more than 128 requests.
+    env.ask(env.read(0, 4096 * (1 + n % 5) - 32, 64) for n in range(150))
     env.ask(env.read(1, 64 * n, 64) for n in range(100))
     await env.settled(lambda: sum(one.requester == 1 for one, _ in env.scoreboard.codes) < 100)
     await env.wires.cycles(600)

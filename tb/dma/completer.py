@@ -191,7 +191,8 @@ class Host:
     """Memories, completions and credits of one link partner.
 
     whole: each read is answered by one completion. gap_ns: most time between completions of a read; 0: back to back.
-    late_ns: how long behind its read a late completion comes; it must be less than two timeouts. rates: how often each lie is told of a completion by itself.
+    late_ns: how long behind its read a late completion comes; it must be less than two timeouts.
+    rates: how often each lie is told of a completion by itself.
     """
 
     def __init__(

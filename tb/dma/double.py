@@ -12,13 +12,18 @@ from typing import Any
 import cocotb
 from cocotb.triggers import RisingEdge
 
-from models.dma import Code, Config, DmaModel, Ended, Gave, Limits, Request, play
+from models.dma import Config, DmaModel, Ended, Gave, Limits, Request, play
 from models.dma_region import Regions
 from models.dma_tlp import Beat, Completion, MemoryRequest, TlpError, beats_of, from_beats
+from tb.dma.control import COUNTERS
 from tb.dma.wires import REQUEST, Vector
 from tb.lib.clock import CORE_PS, cycle
 
 __all__ = ["Double"]
+
+
+MOST_REQUESTS = 128
+"""Of one requester, that aren't done."""
 
 
 class Double:
@@ -44,15 +49,18 @@ class Double:
         self.turn = 0
         self.coming: list[Beat] = []
         self.giving: list[Gave | None] = [None] * count
-        self.ending: list[Ended | None] = [None] * count
+        self.ending: list[deque[Ended]] = [deque() for _ in range(count)]
 
     async def configure(self, config: Config, regions: Regions) -> None:
         self._clear(DmaModel(config, regions))
 
     async def counters(self) -> dict[str, int]:
-        names = ("requests", "write_tlps", "read_tlps", "flush_tlps", "write_bytes", "read_bytes", "completions")
-        every = (*names, "unexpected", *(f"done_{code.name.lower()}" for code in Code))
-        return {name: self.model.counters[name] for name in every}
+        return {name: self.model.counters[name] for name in COUNTERS}
+
+    async def held(self) -> tuple[int, int]:
+        resting = sum(until > self.model.now for until, _ in self.model.resting.values())
+        lines = sum(self.model.lines_held(index) for index in range(self.requesters))
+        return len(self.model.open) + resting, lines
 
     async def _run(self) -> None:
         edge = RisingEdge(self.dut.clk)
@@ -76,7 +84,8 @@ class Double:
                 for name in sampled:
                     self.vectors[name].sample()
                 self._step()
-                self._put("req_ready", [1] * self.requesters)
+                live = [len(self.model._live[n]) + len(asked) for n, asked in enumerate(self.asked)]
+                self._put("req_ready", [int(count < MOST_REQUESTS) for count in live])
                 self._put("s_axis_mem_tready", [1] * self.requesters)
             for name in (*driven, *given):
                 self.vectors[name].drive()
@@ -106,16 +115,36 @@ class Double:
         self._put("m_axis_mem_tuser", [int(beat.bad) if beat else 0 for beat in held])
         for index in range(self.requesters):
             self._end(index)
-        self._put("done_valid", [int(end is not None) for end in self.ending])
-        self._put("done_id", [end.id if end else 0 for end in self.ending])
-        self._put("done_code", [end.code if end else 0 for end in self.ending])
+        ends = [queue[0] if queue else None for queue in self.ending]
+        self._put("done_valid", [int(end is not None) for end in ends])
+        self._put("done_id", [end.id if end else 0 for end in ends])
+        self._put("done_code", [end.code if end else 0 for end in ends])
+
+    # What a fault can change: tb/dma/broken.py.
+
+    gate = True
+
+    def completes(self, completion: Completion) -> None:
+        self.model.complete(completion, self.ns)
+
+    def asked_for(self, request: Request) -> Request:
+        return request
+
+    def sends(self, tlp: MemoryRequest) -> MemoryRequest:
+        return tlp
+
+    def gives(self, beat: Gave) -> Gave:
+        return beat
+
+    def ends(self, end: Ended) -> list[Ended]:
+        return [end]
 
     def _limits(self) -> None:
         limits: dict[str, int | None] = {}
         for kind in ("ph", "pd", "nph", "npd"):
             infinite = str(getattr(self.dut, f"fc_{kind}_infinite").value)
             limit = str(getattr(self.dut, f"fc_{kind}_limit").value)
-            limits[kind] = None if infinite == "1" else int(limit, 2)
+            limits[kind] = None if infinite == "1" or not self.gate else int(limit, 2)
         play(self.model, Limits(self.ns, limits))
 
     def _take(self, index: int) -> None:
@@ -135,7 +164,7 @@ class Double:
             request = waiting.popleft()
             if request.write and request.len:
                 object.__setattr__(request, "data", self.frames[index].popleft())
-            self.model.submit(request)
+            self.model.submit(self.asked_for(request))
 
     def _complete(self) -> None:
         dut = self.dut
@@ -155,7 +184,7 @@ class Double:
             except TlpError:
                 tlp = MemoryRequest(write=False, address=0, length=1, first_be=0, last_be=0)
             if isinstance(tlp, Completion):
-                self.model.complete(tlp, self.ns)
+                self.completes(tlp)
             else:
                 self.model.counters.update(["completions", "unexpected"])
 
@@ -172,7 +201,7 @@ class Double:
                 self.turn += 1
                 mine = [one for one in may if one[0] == self.turn % self.requesters]
                 self.leaving = self.rng.choice(mine or may)
-                self.beats.extend(beats_of(self.leaving[1]))
+                self.beats.extend(beats_of(self.sends(self.leaving[1])))
         dut.m_tlp_valid.value = int(bool(self.beats))
         if self.beats and self.leaving:
             beat = self.beats[0]
@@ -187,14 +216,14 @@ class Double:
             beat = self.model.next_beat(index)
             if beat is not None:
                 self.model.give(index, beat.data, beat.last, beat.bad, self.ns)
-                self.giving[index] = beat
+                self.giving[index] = self.gives(beat)
 
     def _end(self, index: int) -> None:
-        if self.ending[index] is not None and self._bit("done_ready", index):
-            self.ending[index] = None
-        if self.ending[index] is None and self.giving[index] is None:
+        if self.ending[index] and self._bit("done_ready", index):
+            self.ending[index].popleft()
+        if not self.ending[index] and self.giving[index] is None:
             for owner, request_id, code in self.model.may_end():
                 if owner == index:
-                    self.ending[index] = Ended(self.ns, owner, request_id, code)
+                    self.ending[index].extend(self.ends(Ended(self.ns, owner, request_id, code)))
                     self.model.end(owner, request_id, code, self.ns)
                     return

@@ -28,6 +28,8 @@ __all__ = ["NS", "Wires"]
 
 NS = CORE_PS // 1000
 """Of a cycle."""
+FIRST_NS = (1 << 32) - 50_000
+"""The NIC's time in cycle 0: its lower half turns over in the first tests."""
 _ONE = Logic("1")
 REQUEST = {"write": 1, "remote": 1, "key": 32, "addr": 64, "len": 32, "id": 8, "fence": 1, "flush": 1, "ro": 1}
 
@@ -160,6 +162,9 @@ class Wires:
         dut.rst.value = 1
         dut.m_tlp_ready.value = 0
         dut.s_tlp_valid.value = 0
+        for kind in ("ph", "pd", "nph", "npd"):
+            getattr(dut, f"fc_{kind}_infinite").value = 0
+            getattr(dut, f"fc_{kind}_limit").value = 0
         start_clock(dut.clk, CORE_PS)
         self.cycle = 0
         self._task = cocotb.start_soon(self._run())
@@ -212,6 +217,7 @@ class Wires:
             self._reset_asked = 0
             self._clear()
             self.dut.rst.value = 1
+            self.dut.s_tlp_valid.value = 0
         elif self._reset and self._reset_left == 0:
             self._clear()
             self._limits = None
@@ -233,11 +239,14 @@ class Wires:
         dut, edge, settled = self.dut, RisingEdge(self.dut.clk), Timer(1, "step")
         channels = (*self.asks, *self.writes)
         m_ready = -1
+        now = getattr(dut, "now", None)
         await edge
         self.cycle = 1
         while True:
             said = None
             free = self._drive_reset()
+            if now is not None:
+                now.value = self.ns + FIRST_NS
             for channel in channels:
                 channel.drive()
             if free:
