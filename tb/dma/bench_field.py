@@ -58,9 +58,11 @@ async def a_read_whose_completion_comes_10_us_late_is_done_behind_it(env: DmaEnv
 @test
 async def completions_of_one_beat_in_each_cycle_are_all_taken(env: DmaEnv) -> None:
     """litepcie#126: start and end of a TLP in one beat of 512 bits, and another right behind it."""
-    host = replace(HOST, read_ns=3000, jitter_ns=0)
-    await env.begin(replace(CONFIG, mrrs=128, timeout_ns=100_000), targets=(host, BAR), gap_ns=0)
+    await env.begin(replace(CONFIG, timeout_ns=100_000), gap_ns=0)
+    env.host.held = True
     env.ask(env.read(n % 2, 64 * n, 64) for n in range(200))
+    await env.settled(lambda: env.host.reads < 150)
+    env.host.held = False
     await env.finish()
     cycles = env.cycles_of(Came)
     assert any(cycles[n + 20] - cycles[n] == 20 for n in range(len(cycles) - 20)), "never 20 in a row"
@@ -90,7 +92,7 @@ async def reads_of_64_bytes_and_more_end_under_split_completions(env: DmaEnv) ->
     """verilog-pcie#24: the status of reads from 0x40 on never came."""
     codes = await env.run(env.read(n % 2, 0x20 + n, length) for n, length in enumerate((0x3F, 0x40, 0x41, 0x80, 0x100)))
     assert codes == [Code.OK] * 5
-    assert len(env.cycles_of(Came)) > 8
+    assert len(env.cycles_of(Came)) > len(env.sent())
 
 
 @test
