@@ -92,11 +92,11 @@ module dma #(
 localparam LINES = BUFFER / 64;
 localparam LINE_W = $clog2(LINES);
 localparam INFO_W = LINE_W + 31;
-localparam [15:0] PAGES_SHOWN = PAGES;
-localparam [11:0] REGIONS_SHOWN = REGIONS;
-localparam [3:0] REQUESTERS_SHOWN = REQUESTERS;
+wire [31:0] built_requesters = REQUESTERS;
+wire [31:0] built_regions = REGIONS;
+wire [31:0] built_pages = PAGES;
 
-wire unused_bits = &{1'b0, now[63:33], fc_npd_limit, fc_npd_infinite, rights[4], s_tlp_hdr[127:96]};
+wire unused_bits = &{1'b0, now[63:33], fc_npd_limit, fc_npd_infinite, physical, built_requesters, built_regions, built_pages};
 
 // Registers
 wire [2:0] mps;
@@ -162,9 +162,9 @@ dma_regs regs_inst (
     .reg_ack(reg_ack),
     .reg_error(reg_error),
     .reg_rdata(reg_rdata),
-    .size_requesters_in(REQUESTERS_SHOWN),
-    .size_regions_in(REGIONS_SHOWN),
-    .size_pages_in(PAGES_SHOWN),
+    .size_requesters_in(built_requesters[3:0]),
+    .size_regions_in(built_regions[11:0]),
+    .size_pages_in(built_pages[15:0]),
     .control_mps(mps),
     .control_mrrs(mrrs),
     .control_rcb(rcb),

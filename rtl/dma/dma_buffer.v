@@ -88,6 +88,8 @@ wire [7:0] head_code;
 wire [6:0] head_slot;
 wire head_read;
 
+wire [$clog2(RECORDS):0] records_held;
+wire unused_records_held = &{1'b0, records_held};
 word_queue #(
     .WIDTH(RECORD_W),
     .DEPTH(RECORDS)
@@ -104,7 +106,7 @@ word_queue #(
         head_data, head_frame, head_last, head_offset, head_bytes, head_line, head_lines, head_id, head_code, head_slot
     }),
     .read(head_read),
-    .held()
+    .held(records_held)
 );
 
 // Pieces of 16 bytes of a line, at most one a cycle
@@ -215,8 +217,10 @@ generate
         localparam [3:0] BANK = b;
         reg [31:0] mem [0:LINES-1];
         reg [31:0] q_reg;
-        wire [3:0] from = BANK - write_dw;
-        wire [LINE_W-1:0] line = write_line + {{(LINE_W - 1){1'b0}}, BANK < write_dw};
+        // The DW of the beat, and whether it lies in the next line
+        wire [4:0] distance = {1'b0, BANK} - {1'b0, write_dw};
+        wire [3:0] from = distance[3:0];
+        wire [LINE_W-1:0] line = write_line + {{(LINE_W - 1){1'b0}}, distance[4]};
         assign line_q[32*b +: 32] = q_reg;
         always @(posedge clk) begin
             if (write && write_keep[from]) begin

@@ -147,7 +147,7 @@ wire fits = length <= left_dws && {1'b0, length} > earlier;
 reg [15:0] allowed;
 always @* begin
     for (i = 0; i < 16; i = i + 1) begin
-        allowed[i] = fits && room > i;
+        allowed[i] = fits && {19'd0, room} > i;
     end
 end
 
@@ -155,6 +155,11 @@ end
 wire [12:0] line_place = {7'd0, info_low[5:0]} + got;
 wire [12:0] beat_dw = {2'd0, line_place[12:2]} + {1'b0, earlier};
 wire [LINE_W+12:0] beat_line = {{LINE_W{1'b0}}, beat_dw} >> 4;
+
+wire unused_bits = &{
+    1'b0, s_tlp_hdr[127:96], hdr_reg[71], hdr_reg[63:48], hdr_reg[44], hdr_reg[22:20], hdr_reg[18:15], hdr_reg[13:10],
+    place[12:7], left_end[1:0], line_place[1:0], beat_line[LINE_W+12:LINE_W]
+};
 
 assign index = mode[1] ? tag - 10'd256 : tag;
 assign index_free = ends && !broken;

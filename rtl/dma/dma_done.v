@@ -59,6 +59,8 @@ wire [7:0] code = head_code != 8'd0 || !head_flush ? head_code : {4'd0, answer_m
 
 assign pushed = read_end || ends;
 
+wire [7:0] writes_held;
+wire unused_writes_held = &{1'b0, writes_held};
 word_queue #(
     .WIDTH(17),
     .DEPTH(128)
@@ -70,9 +72,11 @@ word_queue #(
     .valid(head_valid),
     .read_data({head_id, head_code, head_flush}),
     .read(ends),
-    .held()
+    .held(writes_held)
 );
 
+wire [7:0] flushes_held;
+wire unused_flushes_held = &{1'b0, flushes_held};
 word_queue #(
     .WIDTH(72),
     .DEPTH(128)
@@ -84,9 +88,11 @@ word_queue #(
     .valid(flush_valid),
     .read_data({flush_addr, flush_target, flush_slot}),
     .read(flush_leaves),
-    .held()
+    .held(flushes_held)
 );
 
+wire [7:0] done_held;
+wire unused_done_held = &{1'b0, done_held};
 word_queue #(
     .WIDTH(16),
     .DEPTH(128)
@@ -98,7 +104,7 @@ word_queue #(
     .valid(done_valid),
     .read_data({done_id, done_code}),
     .read(done_valid && done_ready),
-    .held()
+    .held(done_held)
 );
 
 always @(posedge clk) begin

@@ -131,7 +131,7 @@ wire outside = wraps || addr_reg < region_base || end_addr > region_end;
 wire right = region_rights[{remote_reg, write_reg}];
 wire [63:0] ahead = (addr_reg >> shift) - (region_base >> shift);
 wire [32:0] span = {1'b0, len_reg} + {1'b0, addr_reg[31:0] & size_mask} - 33'd1;
-wire here = page_reg < PAGES && present_mem[page_reg[PAGE_W-1:0]];
+wire here = page_reg[64:32] == 33'd0 && page_reg[31:0] < PAGES && present_mem[page_reg[PAGE_W-1:0]];
 wire last_page = pages_reg == 33'd0;
 wire walks = code_reg == 8'd0 && !physical_reg && len_reg != 32'd0;
 wire room = write_reg ? write_ready : read_ready;
@@ -152,7 +152,7 @@ assign out_physical = physical_reg;
 assign out_page_size = size_reg;
 assign out_page = first_page_reg;
 
-wire unused_bits = &{1'b0, rights[4], key_reg[7:0]};
+wire unused_bits = &{1'b0, rights[4], key_reg[7:0], page_number, region_number};
 
 always @(posedge clk) begin
     if (region_write) begin

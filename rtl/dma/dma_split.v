@@ -118,7 +118,7 @@ end
 
 assign in_ready = !busy_reg || (steps && last);
 
-wire unused_bits = &{1'b0, page[11:0]};
+wire unused_bits = &{1'b0, page[11:0], page_number};
 
 word_queue #(
     .WIDTH(ENTRY_W),

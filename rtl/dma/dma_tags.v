@@ -76,6 +76,8 @@ assign scan_info = info_mem[scan];
 assign most = limit;
 assign held = held_reg;
 
+wire [10:0] back_held;
+wire unused_back_held = &{1'b0, back_held};
 word_queue #(
     .WIDTH(10),
     .DEPTH(1024)
@@ -87,7 +89,7 @@ word_queue #(
     .valid(back_valid),
     .read_data(back_index),
     .read(take && !is_fresh),
-    .held()
+    .held(back_held)
 );
 
 always @(posedge clk) begin

@@ -88,29 +88,31 @@ reg eop_reg;
 reg [127:0] hdr_reg;
 reg [511:0] data_reg;
 reg [15:0] keep_reg;
-reg [2:0] requester_reg;
+reg [LANE_W-1:0] requester_reg;
 // A write of several beats is on its way: DWs that are left
 reg [10:0] left_reg;
-reg [2:0] write_last_reg;
-reg [2:0] read_last_reg;
+reg [LANE_W-1:0] write_last_reg;
+reg [LANE_W-1:0] read_last_reg;
 reg last_write_reg;
 
 // Whose turn it is, of the writes and of the others
-reg [2:0] writer;
-reg [2:0] reader;
+localparam [REQUESTERS-1:0] ONE = 1;
+localparam LANE_W = REQUESTERS > 1 ? $clog2(REQUESTERS) : 1;
+reg [LANE_W-1:0] writer;
+reg [LANE_W-1:0] reader;
 wire [REQUESTERS-1:0] asks = read_valid | flush_valid;
 integer i;
 always @* begin
-    writer = 3'd0;
-    reader = 3'd0;
+    writer = {LANE_W{1'b0}};
+    reader = {LANE_W{1'b0}};
     // Behind the last one first, from the far end so that the nearest wins
     for (i = REQUESTERS - 1; i >= 0; i = i - 1) begin
-        if (write_valid[i] && i[2:0] <= write_last_reg) writer = i[2:0];
-        if (asks[i] && i[2:0] <= read_last_reg) reader = i[2:0];
+        if (write_valid[i] && i[LANE_W-1:0] <= write_last_reg) writer = i[LANE_W-1:0];
+        if (asks[i] && i[LANE_W-1:0] <= read_last_reg) reader = i[LANE_W-1:0];
     end
     for (i = REQUESTERS - 1; i >= 0; i = i - 1) begin
-        if (write_valid[i] && i[2:0] > write_last_reg) writer = i[2:0];
-        if (asks[i] && i[2:0] > read_last_reg) reader = i[2:0];
+        if (write_valid[i] && i[LANE_W-1:0] > write_last_reg) writer = i[LANE_W-1:0];
+        if (asks[i] && i[LANE_W-1:0] > read_last_reg) reader = i[LANE_W-1:0];
     end
 end
 
@@ -177,18 +179,20 @@ wire begins = out_room && !goes_on;
 wire writes = begins && may_write && !(may_read && last_write_reg);
 wire reads = begins && may_read && !writes;
 wire continues = out_room && goes_on;
-wire [2:0] beat_lane = goes_on ? requester_reg : writer;
-wire [REQUESTERS-1:0] one_hot_write = {{(REQUESTERS - 1){1'b0}}, 1'b1} << writer;
-wire [REQUESTERS-1:0] one_hot_beat = {{(REQUESTERS - 1){1'b0}}, 1'b1} << beat_lane;
-wire [REQUESTERS-1:0] one_hot_read = {{(REQUESTERS - 1){1'b0}}, 1'b1} << reader;
+wire [LANE_W-1:0] beat_lane = goes_on ? requester_reg : writer;
+wire [REQUESTERS-1:0] one_hot_write = ONE << writer;
+wire [REQUESTERS-1:0] one_hot_beat = ONE << beat_lane;
+wire [REQUESTERS-1:0] one_hot_read = ONE << reader;
 
 assign write_leaves = writes ? one_hot_write : {REQUESTERS{1'b0}};
 assign beat_leaves = writes || continues ? one_hot_beat : {REQUESTERS{1'b0}};
 assign read_leaves = reads && !flushes ? one_hot_read : {REQUESTERS{1'b0}};
 assign flush_leaves = reads && flushes ? one_hot_read : {REQUESTERS{1'b0}};
 assign tag_take = reads;
+wire [3:0] reader_number = {{(4 - LANE_W){1'b0}}, reader};
+wire [3:0] requester_number = {{(4 - LANE_W){1'b0}}, requester_reg};
 assign tag_info = {
-    reader, flushes, flushes ? flush_slot[7*reader +: 7] : read_slot[7*reader +: 7], read_line[LINE_W*reader +: LINE_W],
+    reader_number[2:0], flushes, flushes ? flush_slot[7*reader +: 7] : read_slot[7*reader +: 7], read_line[LINE_W*reader +: LINE_W],
     r_addr[6:0], r_bytes
 };
 assign write_sent = writes;
@@ -199,13 +203,13 @@ assign m_tlp_eop = eop_reg;
 assign m_tlp_hdr = hdr_reg;
 assign m_tlp_data = data_reg;
 assign m_tlp_keep = keep_reg;
-assign m_tlp_requester = requester_reg;
+assign m_tlp_requester = requester_number[2:0];
 assign count_write = writes;
 assign count_read = reads && !flushes;
 assign count_flush = reads && flushes;
 assign count_bytes = writes ? w_bytes : 13'd0;
 
-wire unused_bits = &{1'b0, in_line_up[1:0], behind_up[1:0], w_dws_up[1:0]};
+wire unused_bits = &{1'b0, mode[0], reader_number[3], requester_number[3], in_line_up[1:0], behind_up[1:0], w_dws_up[1:0]};
 
 always @(posedge clk) begin
     if (m_tlp_ready) begin
@@ -246,10 +250,10 @@ always @(posedge clk) begin
         hdr_reg <= 128'd0;
         data_reg <= 512'd0;
         keep_reg <= 16'd0;
-        requester_reg <= 3'd0;
+        requester_reg <= {LANE_W{1'b0}};
         left_reg <= 11'd0;
-        write_last_reg <= 3'd0;
-        read_last_reg <= 3'd0;
+        write_last_reg <= {LANE_W{1'b0}};
+        read_last_reg <= {LANE_W{1'b0}};
         last_write_reg <= 1'b0;
     end
 end

@@ -138,6 +138,8 @@ dma_align align_inst (
     .take(take)
 );
 
+wire beats_valid;
+wire unused_beats_valid = &{1'b0, beats_valid};
 word_queue #(
     .WIDTH(528),
     .DEPTH(128)
@@ -146,7 +148,7 @@ word_queue #(
     .rst(rst),
     .write(beat_write),
     .write_data({keep, beat}),
-    .valid(),
+    .valid(beats_valid),
     .read_data({beat_keep, beat_data}),
     .read(beat_read),
     .held(beats_held)
