@@ -255,6 +255,7 @@ wire [512*REQUESTERS-1:0] write_data;
 wire [16*REQUESTERS-1:0] write_keep;
 wire [REQUESTERS-1:0] write_leaves;
 wire [REQUESTERS-1:0] beat_leaves;
+wire [REQUESTERS-1:0] write_gone;
 wire [REQUESTERS-1:0] read_valid;
 wire [64*REQUESTERS-1:0] read_addr;
 wire [13*REQUESTERS-1:0] read_bytes;
@@ -364,6 +365,7 @@ generate
             .write_keep(write_keep[16*r +: 16]),
             .write_leaves(write_leaves[r]),
             .beat_leaves(beat_leaves[r]),
+            .write_gone(write_gone[r]),
             .read_valid(read_valid[r]),
             .read_addr(read_addr[64*r +: 64]),
             .read_bytes(read_bytes[13*r +: 13]),
@@ -446,6 +448,7 @@ dma_tx #(
     .write_keep(write_keep),
     .write_leaves(write_leaves),
     .beat_leaves(beat_leaves),
+    .write_gone(write_gone),
     .read_valid(read_valid),
     .read_addr(read_addr),
     .read_bytes(read_bytes),

@@ -125,7 +125,9 @@ reg [1:0] piece_quarter_reg;
 wire [2:0] pieces_held;
 wire room = pieces_held + {2'd0, piece_valid_reg} < 3'd4;
 wire [7:0] fault = head_code != 8'd0 ? head_code : faulted_reg[head_slot] ? {4'd0, fault_mem[head_slot]} : 8'd0;
-wire works = head_valid && room;
+wire [4:0] marks_held;
+wire marks_room = marks_held != 5'd16;
+wire works = head_valid && room && marks_room;
 wire fails = works && fault != 8'd0 && !failed_reg;
 wire drains = works && failed_reg && (!head_data || ended_reg[head_line]);
 wire empty = works && fault == 8'd0 && !failed_reg && !head_data;
@@ -141,8 +143,6 @@ wire [LINE_W+6:0] place_line = {{LINE_W{1'b0}}, place[12:6]};
 wire [LINE_W-1:0] read_line = head_line + place_line[LINE_W-1:0];
 
 assign head_read = pops;
-assign lines_free = pops && head_data;
-assign lines_freed = head_lines;
 assign faulted = faulted_reg[record_slot];
 
 wire unused_bits = &{1'b0, place_line[LINE_W+6:LINE_W]};
@@ -297,6 +297,50 @@ assign m_axis_tkeep = keep_reg;
 assign m_axis_tvalid = valid_reg;
 assign m_axis_tlast = last_reg;
 assign m_axis_tuser = error_reg;
+
+// Lines are free when their bytes were taken: how many bytes went in here, how many came out. Up to 15 bytes in front of
+// a further TLP of the request may have to wait for its data: they don't hold the lines, which it may need.
+reg [15:0] bytes_in_reg;
+reg [15:0] bytes_out_reg;
+reg [4:0] beat_bytes_reg;
+wire mark_valid;
+wire [15:0] mark;
+wire [15:0] ahead = bytes_out_reg - mark;
+
+assign lines_free = mark_valid && !ahead[15];
+
+wire unused_ahead = &{1'b0, ahead[14:0]};
+
+word_queue #(
+    .WIDTH(23),
+    .DEPTH(16)
+) marks_inst (
+    .clk(clk),
+    .rst(rst),
+    .write(pops && head_data),
+    .write_data({head_lines, bytes_in_reg + {11'd0, gives ? bytes : 5'd0} - {12'd0, head_last ? 4'd0 : 4'd15}}),
+    .valid(mark_valid),
+    .read_data({lines_freed, mark}),
+    .read(lines_free),
+    .held(marks_held)
+);
+
+always @(posedge clk) begin
+    if (gives) begin
+        bytes_in_reg <= bytes_in_reg + {11'd0, bytes};
+    end
+    if (beat || error) begin
+        beat_bytes_reg <= take;
+    end
+    bytes_out_reg <= bytes_out_reg + (valid_reg && m_axis_tready ? {11'd0, beat_bytes_reg} : 16'd0)
+        + (error ? {10'd0, count} : 16'd0);
+
+    if (rst) begin
+        bytes_in_reg <= 16'd0;
+        bytes_out_reg <= 16'd0;
+        beat_bytes_reg <= 5'd0;
+    end
+end
 
 dma_align align_inst (
     .clk(clk),

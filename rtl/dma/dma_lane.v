@@ -75,6 +75,7 @@ module dma_lane #(
     output wire [15:0]       write_keep,
     input  wire              write_leaves,
     input  wire              beat_leaves,
+    input  wire              write_gone,
     output wire              read_valid,
     output wire [63:0]       read_addr,
     output wire [12:0]       read_bytes,
@@ -229,12 +230,13 @@ generate
         wire direct;
         wire [1:0] size;
         wire [14:0] entry;
-        wire [3:0] held;
-        assign queue_room[k] = held != 4'd8;
+        wire [7:0] held;
+        // Room for all that may be under way: neither kind holds up the other
+        assign queue_room[k] = held != 8'd128;
 
         word_queue #(
             .WIDTH(CHECKED_W),
-            .DEPTH(8)
+            .DEPTH(128)
         ) queue_inst (
             .clk(clk),
             .rst(rst),
@@ -291,7 +293,14 @@ wire entry_end;
 wire [7:0] entry_id;
 wire [7:0] entry_code;
 wire entry_flush;
-wire entry_read = write_leaves || (entry_valid && !entry_tlp);
+// A TLP is at the output until its last beat is taken; only then does its request end
+reg at_out_reg;
+reg out_end_reg;
+reg [7:0] out_id_reg;
+reg [7:0] out_code_reg;
+reg out_flush_reg;
+wire end_alone = entry_valid && !entry_tlp && !at_out_reg;
+wire entry_read = write_leaves || end_alone;
 wire [63:0] last_byte = write_addr + {51'd0, write_bytes} - 64'd1;
 reg [63:0] last_byte_reg;
 reg last_target_reg;
@@ -302,6 +311,21 @@ always @(posedge clk) begin
     if (write_leaves) begin
         last_byte_reg <= last_byte;
         last_target_reg <= write_target;
+        out_end_reg <= entry_end;
+        out_id_reg <= entry_id;
+        out_code_reg <= entry_code;
+        out_flush_reg <= entry_flush;
+    end
+    if (write_gone) begin
+        at_out_reg <= 1'b0;
+    end
+    if (write_leaves) begin
+        at_out_reg <= 1'b1;
+    end
+
+    if (rst) begin
+        at_out_reg <= 1'b0;
+        out_end_reg <= 1'b0;
     end
 end
 
@@ -432,12 +456,12 @@ dma_buffer #(
 dma_done done_inst (
     .clk(clk),
     .rst(rst),
-    .write_end(entry_read && entry_end),
-    .write_id(entry_id),
-    .write_code(entry_code),
-    .write_flush(entry_flush),
-    .write_last_addr(write_leaves ? last_byte : last_byte_reg),
-    .write_target(write_leaves ? write_target : last_target_reg),
+    .write_end(end_alone || (write_gone && out_end_reg)),
+    .write_id(end_alone ? entry_id : out_id_reg),
+    .write_code(end_alone ? entry_code : out_code_reg),
+    .write_flush(end_alone ? entry_flush : out_flush_reg),
+    .write_last_addr(last_byte_reg),
+    .write_target(last_target_reg),
     .flush_valid(flush_valid),
     .flush_leaves(flush_leaves),
     .flush_addr(flush_addr),

@@ -33,6 +33,7 @@ module dma_tx #(
     input  wire [16*REQUESTERS-1:0]     write_keep,
     output wire [REQUESTERS-1:0]        write_leaves,
     output wire [REQUESTERS-1:0]        beat_leaves,
+    output wire [REQUESTERS-1:0]        write_gone,
 
     // Reads
     input  wire [REQUESTERS-1:0]        read_valid,
@@ -186,6 +187,7 @@ wire [REQUESTERS-1:0] one_hot_read = ONE << reader;
 
 assign write_leaves = writes ? one_hot_write : {REQUESTERS{1'b0}};
 assign beat_leaves = writes || continues ? one_hot_beat : {REQUESTERS{1'b0}};
+assign write_gone = valid_reg && m_tlp_ready && eop_reg && last_write_reg ? ONE << requester_reg : {REQUESTERS{1'b0}};
 assign read_leaves = reads && !flushes ? one_hot_read : {REQUESTERS{1'b0}};
 assign flush_leaves = reads && flushes ? one_hot_read : {REQUESTERS{1'b0}};
 assign tag_take = reads;
