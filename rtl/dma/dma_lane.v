@@ -112,25 +112,25 @@ module dma_lane #(
     output wire [LINE_W:0]   lines_held
 );
 
-localparam [6:0] MOST = 7'd127;
+localparam [7:0] MOST = 8'd128;
 
 // Requests under way, and of them those whose end isn't known yet
-reg [6:0] taken_reg;
-reg [6:0] open_reg;
+reg [7:0] taken_reg;
+reg [7:0] open_reg;
 
 wire pushed;
 wire taken = req_valid && req_ready;
 wire given = done_valid && done_ready;
 wire hold = !ready || taken_reg == MOST;
-wire alone = open_reg == 7'd1;
+wire alone = open_reg == 8'd1;
 
 always @(posedge clk) begin
-    taken_reg <= taken_reg + {6'd0, taken} - {6'd0, given};
-    open_reg <= open_reg + {6'd0, taken} - {6'd0, pushed};
+    taken_reg <= taken_reg + {7'd0, taken} - {7'd0, given};
+    open_reg <= open_reg + {7'd0, taken} - {7'd0, pushed};
 
     if (rst) begin
-        taken_reg <= 7'd0;
-        open_reg <= 7'd0;
+        taken_reg <= 8'd0;
+        open_reg <= 8'd0;
     end
 end
 
