@@ -1,10 +1,10 @@
 // DMA: what the blocks ask of host memory, as PCIe transactions (docs/dma.md).
 //
-// Latency, throughput, ports and parameters: docs/dma.md, Time and Ports. A requester is a dma_lane; they share the tags,
-// the credits and the way out and in.
+// Latency, throughput, ports and parameters: docs/dma.md, Time and Ports. A requester is a dma_lane; they share the
+// tags, the credits and the way out and in.
 //
-// Parameters: REQUESTERS (1 to 8), REGIONS (at most 256), PAGES (at most 32,768), BUFFER bytes of a requester's reads (a
-// power of two, at least 128), CPLH and CPLD, bounds of completions (0: none).
+// Parameters: REQUESTERS (1 to 8), REGIONS (at most 256), PAGES (at most 32,768), BUFFER bytes of a requester's reads
+// (a power of two, at least 128), CPLH and CPLD, bounds of completions (0: none).
 
 `resetall
 `timescale 1ns / 1ps
@@ -96,7 +96,8 @@ wire [31:0] built_requesters = REQUESTERS;
 wire [31:0] built_regions = REGIONS;
 wire [31:0] built_pages = PAGES;
 
-wire unused_bits = &{1'b0, now[63:33], fc_npd_limit, fc_npd_infinite, physical, built_requesters, built_regions, built_pages};
+wire unused_bits = &{1'b0, now[63:33], fc_npd_limit, fc_npd_infinite, physical, built_requesters,
+    built_regions, built_pages};
 
 // Registers
 wire [2:0] mps;

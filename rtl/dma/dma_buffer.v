@@ -1,5 +1,5 @@
-// What reads bring back (docs/dma.md, Buffer): kept in lines of 64 bytes, given out in the order of the reads, 128 bits a
-// beat from byte 0.
+// What reads bring back (docs/dma.md, Buffer): kept in lines of 64 bytes, given out in the order of the reads, 128 bits
+// a beat from byte 0.
 //
 // Latency 4 cycles from the completion's last beat at `write` and `event` to the first beat out; a beat a cycle. A
 // request that fails ends its frame at once and is done when none of its TLPs is under way.
@@ -298,8 +298,8 @@ assign m_axis_tvalid = valid_reg;
 assign m_axis_tlast = last_reg;
 assign m_axis_tuser = error_reg;
 
-// Lines are free when their bytes were taken: how many bytes went in here, how many came out. Up to 15 bytes in front of
-// a further TLP of the request may have to wait for its data: they don't hold the lines, which it may need.
+// Lines are free when their bytes were taken: how many bytes went in here, how many came out. Up to 15 bytes in front
+// of a further TLP of the request may have to wait for its data: they don't hold the lines, which it may need.
 reg [15:0] bytes_in_reg;
 reg [15:0] bytes_out_reg;
 reg [4:0] beat_bytes_reg;

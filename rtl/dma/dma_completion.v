@@ -1,7 +1,7 @@
 // Completions, each against its tag (docs/dma.md, Completions), in the page's order.
 //
-// A beat in each cycle; what it says is out 1 cycle later: data (`write`) with each beat, the verdict (`event_valid`) with
-// the last. Byte Count and Length are the header's, the beats are counted.
+// A beat in each cycle; what it says is out 1 cycle later: data (`write`) with each beat, the verdict (`event_valid`)
+// with the last. Byte Count and Length are the header's, the beats are counted.
 //
 // Parameters: INFO_W and LINE_W; of a tag's info: requester 3, flush 1, slot 7, line LINE_W, low address 7, bytes 13.
 

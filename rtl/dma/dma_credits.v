@@ -1,7 +1,7 @@
 // Credits (PCIe 4.0 2.6.1; docs/dma.md, TLPs): what may be sent now.
 //
-// `write_room`, `read_room` say of the credits asked for, in the same cycle, whether they are there; what is sent counts
-// from the next cycle on. Completions: CPLH and CPLD bound what reads can still bring back, 0 is no bound.
+// `write_room`, `read_room` say of the credits asked for, in the same cycle, whether they are there; what is sent
+// counts from the next cycle on. Completions: CPLH and CPLD bound what reads can still bring back, 0 is no bound.
 
 `resetall
 `timescale 1ns / 1ps

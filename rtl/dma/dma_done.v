@@ -1,8 +1,8 @@
-// Ends of requests (docs/dma.md, Requests): of writes in their order, flushed ones when their flush was answered; of reads
-// as dma_buffer says them; and the flushes that are to be sent.
+// Ends of requests (docs/dma.md, Requests): of writes in their order, flushed ones when their flush was answered; of
+// reads as dma_buffer says them; and the flushes that are to be sent.
 //
-// Latency 2 cycles from a write's last TLP (or its flush's answer) to `done_valid`, 1 from a read's end. Nothing here waits:
-// a requester has at most 128 requests that aren't done. `pushed` is one cycle for each request that has ended.
+// Latency 2 cycles from a write's last TLP (or its flush's answer) to `done_valid`, 1 from a read's end. Nothing here
+// waits: a requester has at most 128 requests that aren't done. `pushed` is one cycle for each request that has ended.
 
 `resetall
 `timescale 1ns / 1ps

@@ -1,4 +1,5 @@
-// One requester: its requests from the check to `done`; TLPs are offered to dma_tx, completions come from dma_completion.
+// One requester: its requests from the check to `done`; TLPs are offered to dma_tx, completions come from
+// dma_completion.
 //
 // Latency: docs/dma.md, Time. Parameters: REGIONS, PAGES, LINES (of the buffer).
 

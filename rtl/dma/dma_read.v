@@ -1,8 +1,8 @@
-// Reads of a requester (docs/dma.md, Buffer): each TLP gets its lines and is offered; when it leaves, or when there is none
-// to send, dma_buffer is told in order.
+// Reads of a requester (docs/dma.md, Buffer): each TLP gets its lines and is offered; when it leaves, or when there is
+// none to send, dma_buffer is told in order.
 //
-// A TLP is offered in the cycle after dma_split has it; one TLP a cycle. What is left of a request that has failed isn't
-// sent.
+// A TLP is offered in the cycle after dma_split has it; one TLP a cycle. What is left of a request that has failed
+// isn't sent.
 //
 // Parameters: LINES, lines of 64 bytes.
 

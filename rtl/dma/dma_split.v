@@ -1,6 +1,7 @@
 // Requests into TLPs (docs/dma.md, TLPs): each as many bytes as MPS or MRRS and 4 KiB allow, with its bus address.
 //
-// Latency 3 cycles, one TLP a cycle. `left`: bytes of the request from this TLP on. A request that was refused or has no length gives one entry of 0 bytes.
+// Latency 3 cycles, one TLP a cycle. `left`: bytes of the request from this TLP on. A request that was refused or has
+// no length gives one entry of 0 bytes.
 //
 // Parameters: PAGES.
 

@@ -1,7 +1,7 @@
 // Timeouts (docs/dma.md, code 11): looks at one tag a cycle, so that each is seen every 768 cycles at most.
 //
-// A tag that has waited longer than `limit` ns rests; one that has rested as long is free. `stall` leaves the tag for the
-// next cycle: a completion has what it would need.
+// A tag that has waited longer than `limit` ns rests; one that has rested as long is free. `stall` leaves the tag for
+// the next cycle: a completion has what it would need.
 
 `resetall
 `timescale 1ns / 1ps

@@ -1,7 +1,8 @@
 // TLPs out (docs/dma.md, TLPs): writes and reads take turns, and in each the requesters, a TLP at a time.
 //
 // Latency 1 cycle from an offer to `m_tlp_valid`, a beat a cycle. A TLP begins only where its credits, and for a read a
-// tag, are there; a kind that has to wait doesn't hold up the other. `x_leaves` is one cycle in which the offer was taken.
+// tag, are there; a kind that has to wait doesn't hold up the other. `x_leaves` is one cycle in which the offer was
+// taken.
 //
 // Parameters: REQUESTERS, LINE_W.
 
@@ -194,7 +195,8 @@ assign tag_take = reads;
 wire [3:0] reader_number = {{(4 - LANE_W){1'b0}}, reader};
 wire [3:0] requester_number = {{(4 - LANE_W){1'b0}}, requester_reg};
 assign tag_info = {
-    reader_number[2:0], flushes, flushes ? flush_slot[7*reader +: 7] : read_slot[7*reader +: 7], read_line[LINE_W*reader +: LINE_W],
+    reader_number[2:0], flushes, flushes ? flush_slot[7*reader +: 7] : read_slot[7*reader +: 7],
+        read_line[LINE_W*reader +: LINE_W],
     r_addr[6:0], r_bytes
 };
 assign write_sent = writes;
@@ -211,7 +213,8 @@ assign count_read = reads && !flushes;
 assign count_flush = reads && flushes;
 assign count_bytes = writes ? w_bytes : 13'd0;
 
-wire unused_bits = &{1'b0, mode[0], reader_number[3], requester_number[3], in_line_up[1:0], behind_up[1:0], w_dws_up[1:0]};
+wire unused_bits = &{1'b0, mode[0], reader_number[3], requester_number[3], in_line_up[1:0], behind_up[1:0],
+    w_dws_up[1:0]};
 
 always @(posedge clk) begin
     if (m_tlp_ready) begin

@@ -1,5 +1,5 @@
-// Data of writes into TLPs (docs/dma.md, Requests and TLPs): 128 bits a beat from byte 0 in, 512 bits from the DW of the
-// TLP's address out, masked bytes 0. A TLP is offered when all of its data are there.
+// Data of writes into TLPs (docs/dma.md, Requests and TLPs): 128 bits a beat from byte 0 in, 512 bits from the DW of
+// the TLP's address out, masked bytes 0. A TLP is offered when all of its data are there.
 //
 // Latency 3 cycles from the last beat of a TLP's data to `tlp_valid`; 16 bytes a cycle, and 2 cycles more a request.
 // An entry of the output is a TLP, the end of a request, or both.
