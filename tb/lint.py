@@ -33,6 +33,7 @@ SETS: Mapping[str, Parameters] = {
     "acl_match": {"IPV6": 0},
     "acl": {"RULES": 256, "METERS": 16, "IPV6": 0, "TUNNEL_EN": 1},
     "gcm": {"KEYS": 32, "SM4_EN": 0},
+    "dma": {"REQUESTERS": 1, "REGIONS": 16, "PAGES": 64, "BUFFER": 1024, "CPLH": 32, "CPLD": 64},
     "pcs_rx": {"BER_LIMIT": 16, "BER_CYCLES": 19531},
 }
 """By module, parameters that bring in logic which their defaults leave out."""
