@@ -52,7 +52,7 @@ class Code(IntEnum):
     """Why a frame ended: one code a frame, 0 to 127 (7 bits: it travels in ``tuser[7:1]``).
 
     A block takes its codes from its own range: nic, mac and buffers 16..31, parser 32..47, acl 48..55, ipsec 56..71,
-    tls 72..79, roce 80..103, flow 104..111, dma 112..127.
+    tls 72..79, roce 80..103, flow 104..111, rings 112..127.
     """
 
     NONE = 0
@@ -103,6 +103,13 @@ class Code(IntEnum):
     IPSEC_SEQUENCE = 68
     IPSEC_MTU = 69
     IPSEC_BAD_CHECKSUM = 70
+    RINGS_FILTERED = 112
+    RINGS_NO_QUEUE = 113
+    RINGS_TOO_LONG = 114
+    RINGS_BAD_DESCRIPTOR = 115
+    RINGS_NO_DESCRIPTOR = 116
+    RINGS_NO_COMPLETION = 117
+    RINGS_DATA = 118
 
 
 FIRST_DROP = 16
