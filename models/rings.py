@@ -252,6 +252,7 @@ class RingsModel:
                 self._stop(queue, side, Status.DOORBELL, value)
             return
         queue.head = value
+        arm = arm and not queue.broken
         left = (queue.written - value) % INDEX
         queue.moderation.head(left, arm, self.now)
         if left == 0:
@@ -610,6 +611,8 @@ class RingsModel:
         request, what = self._reads[self._given]
         self._given += 1
         self._bad.append(bad)
+        wrong = [] if bad or len(data) == request.len else [f"{len(data)} bytes of a read of {request.len}"]
+        data = data if bad else data[: request.len].ljust(request.len, b"\0")
         if isinstance(what, _Fetch):
             self._descriptors(what, data, bad)
         elif isinstance(what, _Piece):
@@ -621,7 +624,7 @@ class RingsModel:
             if what.frame.all_asked and not what.frame.open:
                 self._came(what.frame, what.queue)
         self._settle()
-        return [] if bad or len(data) == request.len else [f"{len(data)} bytes of a read of {request.len}"]
+        return wrong
 
     def _descriptors(self, what: _Fetch, data: bytes, bad: bool) -> None:
         if bad:
@@ -673,6 +676,8 @@ class RingsModel:
         queue.broken = True
         queue.reserved -= len(queue.ready)
         queue.ready.clear()
+        queue.moderation.armed = False
+        self.msix.served(queue.number)
 
     # ---- at rest
 
