@@ -201,6 +201,7 @@ class Host(Run):
             if entry.owner != (queue.cq_head >> queue.config.cq_size & 1 ^ 1):
                 break
             assert entry.queue == number
+            assert taken < 1 << queue.config.cq_size, "more entries than there are"
             queue.entries.append(entry)
             queue.cq_head = (queue.cq_head + 1) % 65536
             taken += 1
