@@ -26,11 +26,13 @@ SPLIT = 64
 
 @dataclass(frozen=True, kw_only=True)
 class Batches:
-    """How many entries go with one TLP; reports: one of so many frames sent asks for its completion entry."""
+    """How many entries go with one TLP; reports: one of so many frames sent asks for its completion entry; flushes:
+    reads of no bytes that a received frame takes, 1 where its buffer lies in a BAR."""
 
     descriptors: int = 8
     completions: int = 4
     reports: int = 1
+    flushes: int = 0
 
 
 @dataclass(frozen=True)
@@ -65,12 +67,13 @@ def load(length: int, batches: Batches | None = None, ports: int = 2, mps: int =
     words = -(-length // 4) * 4
     entries = 1 + 1 / b.reports
     up: float = words + REQUEST * _tlps(length, mps) + REQUEST * _tlps(length, mrrs)
-    up += entries * (ENTRY + REQUEST / b.completions) + 2 * REQUEST / b.descriptors
+    up += entries * (ENTRY + REQUEST / b.completions) + (2 / b.descriptors + b.flushes) * REQUEST
     down: float = words + COMPLETION * _tlps(length, SPLIT)
+    down += b.flushes * (4 + COMPLETION)
     down += 2 * (ENTRY + COMPLETION * _tlps(b.descriptors * ENTRY, SPLIT) / b.descriptors)
     out: float = sum(_tlps(min(mps, length - at), 64) for at in range(0, length, mps)) + _tlps(length, mrrs)
-    out += entries * _tlps(b.completions * ENTRY, 64) / b.completions + 2 / b.descriptors
-    inward = _tlps(length, SPLIT) + 2 * _tlps(b.descriptors * ENTRY, SPLIT) / b.descriptors
+    out += entries * _tlps(b.completions * ENTRY, 64) / b.completions + 2 / b.descriptors + b.flushes
+    inward = _tlps(length, SPLIT) + b.flushes + 2 * _tlps(b.descriptors * ENTRY, SPLIT) / b.descriptors
     rate = ports / frame_ns(length)
     bytes_a_ns = link_bytes_per_second() / 1e9
     beats = _tlps(length, 16)

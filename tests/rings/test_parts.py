@@ -123,6 +123,10 @@ def test_the_page_says_what_the_loads_are():
     assert worst("tlp_out", Batches(reports=8))[0] < 1
     single = load(60, Batches(descriptors=1, completions=1))
     assert (round(100 * single.up), round(100 * single.tlp_out)) == (111, 179)
+    flushed = [length for length in range(60, 9597) if load(length, Batches(flushes=1)).tlp_out > 1]
+    assert flushed == list(range(60, 95))
+    assert round(100 / load(65, Batches(flushes=1)).tlp_out) == 75
+    assert round(100 / load(60, Batches(flushes=1)).tlp_out) == 90
 
 
 def test_a_frame_of_64_bytes_costs_what_its_parts_are():
