@@ -10,14 +10,28 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from models import dma
 from models.dma_region import Region, Regions, Right, Target
 from models.dma_tlp import Attr, MemoryRequest
 from models.parser import ParserModel
-from models.rings import Config, Door, QueueConfig, RingsModel
+from models.rings import Config, Door, QueueConfig, Request, RingsModel
+from models.rings_check import (
+    Asked,
+    Done,
+    Enabled,
+    Event,
+    FrameIn,
+    FrameOut,
+    Gave,
+    Judged,
+    MsixControl,
+    MsixEntry,
+    Rang,
+    play,
+)
 from models.rings_layout import ENTRY, Completion, RxDescriptor, TxDescriptor
 from tests.dma.host import Run
 
@@ -123,6 +137,7 @@ class Host(Run):
     def __init__(self, config: Config, queues: dict[int, QueueConfig], seed: int = 1, polling: bool = False) -> None:
         self.posted: dict[bool, deque[tuple[MemoryRequest, bool]]] = {False: deque(), True: deque()}
         self.rings = RingsModel(config)
+        self.seen: list[Event] = []
         self.polling = polling
         self.lazy_bar = False
         """Writes into the BAR land when nothing else can happen, or a read pushes them."""
@@ -140,14 +155,18 @@ class Host(Run):
 
     def open_queue(self, number: int, config: QueueConfig) -> None:
         """Clears the CQ, enables, programs and arms as a driver does."""
-        self.rings.enable(number, config)
+        self.sees(Enabled(self.ns, number, config))
         self.driver[number] = DriverQueue(config)
         self.put(config.cq_base, bytes(ENTRY << config.cq_size))
         if config.vector < len(self.rings.msix.vectors):
-            vector = self.rings.msix.vectors[config.vector]
-            vector.address, vector.data, vector.masked = MSI + 16 * config.vector, 0xA500 + config.vector, False
-        self.rings.msix.enable = True
-        assert self.rings.doorbell(number, Door.CQ_HEAD, 0, self.ns, arm=not self.polling) == []
+            self.sees(MsixEntry(self.ns, config.vector, MSI + 16 * config.vector, 0xA500 + config.vector, masked=False))
+        self.sees(MsixControl(self.ns, enable=True, masked=False))
+        self.sees(Rang(self.ns, number, Door.CQ_HEAD, 0, arm=not self.polling))
+
+    def sees(self, event: Event) -> None:
+        """Something that the model must find right."""
+        assert play(self.rings, event) == [], event
+        self.seen.append(event)
 
     # ---- memory
 
@@ -188,7 +207,7 @@ class Host(Run):
 
     def arm(self, number: int) -> None:
         head = self.driver[number].cq_head
-        assert self.rings.doorbell(number, Door.CQ_HEAD, head, self.ns, arm=True) == []
+        self.sees(Rang(self.ns, number, Door.CQ_HEAD, head, arm=True))
 
     def reap(self, number: int, arm: bool = False) -> int:
         """Takes what has the owner bit of the driver's pass."""
@@ -210,7 +229,7 @@ class Host(Run):
             elif entry.status == 0:
                 queue.frames.append(self.collect(queue, entry))
         if taken or arm:
-            assert self.rings.doorbell(number, Door.CQ_HEAD, queue.cq_head, self.ns, arm=arm) == []
+            self.sees(Rang(self.ns, number, Door.CQ_HEAD, queue.cq_head, arm=arm))
         return taken
 
     def collect(self, queue: DriverQueue, entry: Completion) -> bytes:
@@ -235,7 +254,7 @@ class Host(Run):
             self.put(place, RxDescriptor(address=address, length=length, key=which).pack())
             queue.buffers[queue.rx_tail] = Buffer(queue.config.keys[which], address, length)
             queue.rx_tail = (queue.rx_tail + 1) % 65536
-        assert self.rings.doorbell(number, Door.RX_TAIL, queue.rx_tail, self.ns) == []
+        self.sees(Rang(self.ns, number, Door.RX_TAIL, queue.rx_tail))
 
     def post_tx(self, number: int, *descriptors: TxDescriptor, data: bytes | None = None) -> None:
         """Descriptors and, in the buffers that they name, the data."""
@@ -248,13 +267,13 @@ class Host(Run):
             place = queue.config.tx_base + queue.tx_tail % (1 << queue.config.tx_size) * ENTRY
             self.put(place, one.pack())
             queue.tx_tail = (queue.tx_tail + 1) % 65536
-        assert self.rings.doorbell(number, Door.TX_TAIL, queue.tx_tail, self.ns) == []
+        self.sees(Rang(self.ns, number, Door.TX_TAIL, queue.tx_tail))
 
     def receive(self, frame: bytes, user: int | None = None, **meta: int) -> None:
         """A frame comes from the port, with what the parser says of it."""
         fields, beside = parsed_meta(frame)
         fields = fields | {"timestamp": self.ns} | meta
-        assert self.rings.frame_in(frame, fields, beside if user is None else user, self.ns) == []
+        self.sees(FrameIn(self.ns, frame, fields, beside if user is None else user))
 
     # ---- one thing after the other
 
@@ -281,8 +300,8 @@ class Host(Run):
                     found.append(partial(self.lands, is_bar, place))
         return found
 
-    def asks(self, request: object) -> None:
-        assert self.rings.asked(request, self.ns) == []  # type: ignore[arg-type]
+    def asks(self, request: Request) -> None:
+        self.sees(Asked(self.ns, request))
         self.waiting.append(
             dma.Request(
                 requester=0,
@@ -298,30 +317,25 @@ class Host(Run):
         code = self.rings.may_judge()
         assert code is not None
         self.codes_seen.append(code)
-        assert self.rings.judged(code, self.ns) == []
+        self.sees(Judged(self.ns, code))
 
     def leaves(self) -> None:
         frame = self.rings.may_leave()
         assert frame is not None
         self.sent.append(frame)
-        assert self.rings.frame_out(*frame, self.ns) == []
+        self.sees(FrameOut(self.ns, *frame))
 
     def gives(self, event: dma.Gave) -> None:
         super().gives(event)
         if event.last:
-            assert self.rings.data(self.frames[0][-1], event.bad, self.ns) == []
+            self.sees(Gave(self.ns, self.frames[0][-1], event.bad))
 
     def ends(self, event: dma.Ended) -> None:
         super().ends(event)
-        assert self.rings.done(event.id, event.code, self.ns) == []
+        self.sees(Done(self.ns, event.id, event.code))
 
     def run(self) -> Host:
         """Until nothing more can happen."""
         self.play()
         assert self.rings.finish() == []
         return self
-
-
-def moved(config: QueueConfig, **fields: object) -> QueueConfig:
-    """The same with other fields."""
-    return replace(config, **fields)  # type: ignore[arg-type]
