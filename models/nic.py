@@ -64,7 +64,7 @@ __all__ = [
 
 _BUFFERS = {"rx_buffer": Edge.WIRE, "tx_sched": Edge.HOST}
 _SLOTS = ("acl_rx", "acl_tx")
-_LEFT_OUT = ("mac_rx", "mac_tx")
+_LEFT_OUT = ("mac_rx", "mac_tx", "ipsec_rx", "ipsec_tx", "parser_inner")
 """The port's wire is a stream here (MAC_EN 0): of these there is ``id`` alone."""
 
 
