@@ -1,7 +1,8 @@
 """Part of the model of block ``ipsec``: when frames leave a slot, cycle by cycle (docs/ipsec.md, Time).
 
-A frame is *judged* (its verdict doesn't depend on the output), then it *leaves*, behind the frame before it. Frames are
-given in the order in which they came. Cycles are those of ``clk``; f and i of the page are ``first`` and ``last``.
+A frame is looked up, then *judged* (its verdict doesn't depend on the output), then it *leaves*, behind the frame
+before it. Frames are given in the order in which they came. Cycles are those of ``clk``; f and i of the page are
+``first`` and ``last``.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ ENGINE = {AES: 24, SM4: 42, NO_KEY: 9}
 
 LOOKUP_EVERY = 4
 """Cycles from a frame to the next that is looked up."""
-_OUT = 3
+OUT = 3
 """Cycles from what is known of a frame to its first beat out."""
 
 
@@ -31,7 +32,7 @@ class Kind(Enum):
 
     PASSING = "passes, nothing for this block"
     LEFT = "passes, after it was looked up"
-    ENDED = "ends by a check of the head, or comes in bad"
+    ENDED = "ends by a check of the head"
     WORKED = "goes through the engine"
 
 
@@ -45,7 +46,7 @@ class Come:
     needed       WORKED: the cycle of the beat with the last byte that the command needs (rx: of the IV); -1: none is
     blocks       WORKED: T, blocks of text
     engine       WORKED: AES, SM4 or NO_KEY
-    out          beats out; 0: it ends here
+    out          WORKED: beats out; 0: it ends here
     """
 
     first: int
@@ -56,6 +57,11 @@ class Come:
     blocks: int = 0
     engine: str = AES
     out: int = 0
+
+    @property
+    def passes(self) -> bool:
+        """It leaves as it came."""
+        return self.kind in (Kind.PASSING, Kind.LEFT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +95,16 @@ class SlotTime:
         self.lookup = LOOKUP[slot]
         self._look = self._free = self._leaves = self._verdict = self._left = -(1 << 40)
 
-    def judge(self, frame: Come) -> Judged:
-        """When its verdict is. A frame that comes in bad or too short has the blocks that came."""
-        if frame.kind is Kind.PASSING:
-            return Judged(frame.first, -1, -1, frame.last)
-        self._look = look = max(frame.first + self.lookup, self._look + LOOKUP_EVERY)
-        if frame.kind is Kind.LEFT:
+    def look(self, first: int, passing: bool = False) -> int:
+        """When the checks of the head of the next frame are done, whose first beat comes in cycle ``first``."""
+        if passing:
+            return first
+        self._look = max(first + self.lookup, self._look + LOOKUP_EVERY)
+        return self._look
+
+    def judge(self, frame: Come, look: int) -> Judged:
+        """When the verdict of the next frame is, all of which has come. One that is too short has the blocks that came."""
+        if frame.passes:
             return Judged(look, -1, -1, frame.last)
         if frame.kind is Kind.ENDED:
             self._verdict = max(look, frame.last + 2, self._verdict + 1)
@@ -108,20 +118,19 @@ class SlotTime:
         return Judged(look, command, given, self._verdict)
 
     def leave(self, frame: Come, judged: Judged, before: int | None = None) -> Times:
-        """When it leaves an output that is always ready. before: the cycle of the last output handshake of the frames
-        before it, where others than this object know it."""
+        """When the next frame leaves an output that is always ready. before: the cycle of the last output handshake of
+        the frames before it, where it was not."""
         if before is not None:
             self._left = max(self._left, before)
-        passes = frame.kind in (Kind.PASSING, Kind.LEFT)
-        known = judged.look if passes else judged.verdict
-        first = max(known + _OUT, self._left + 1)
-        beats = frame.beats if passes else frame.out
+        known = judged.look if frame.passes else judged.verdict
+        first = max(known + OUT, self._left + 1)
+        beats = frame.beats if frame.passes else frame.out
         last = first + beats - 1
-        if passes:
-            last = max(last, frame.last + _OUT)
+        if frame.passes:
+            last = max(last, frame.last + OUT)
         self._left = last
         return Times(judged, first, last) if beats else Times(judged, -1, -1)
 
     def take(self, frame: Come) -> Times:
-        """Judge a frame and let it leave."""
-        return self.leave(frame, self.judge(frame))
+        """All of it, for the next frame."""
+        return self.leave(frame, self.judge(frame, self.look(frame.first, frame.kind is Kind.PASSING)))
