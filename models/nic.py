@@ -50,6 +50,7 @@ __all__ = [
     "COUNTERS",
     "CYCLE_NS",
     "INGRESS_CYCLES",
+    "IPSEC_COUNTERS",
     "RX",
     "TX",
     "AddressError",

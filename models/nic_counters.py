@@ -53,6 +53,8 @@ def expected_counters(play: Played) -> dict[str, int]:
             if code != Code.NONE:
                 counters[f"{name}_disposition.{code_name(int(code))}"] = int(codes[code])
         counted = pick(counted, course.index)
+        for stage in course.pipeline.stages:
+            counters.update((counter, 0) for counter in stage.counters)
         for counter, hits in course.counts().items():
             counters[counter] = int(np.count_nonzero(hits & counted))
         for counter, values in course.sums().items():

@@ -74,12 +74,14 @@ class IpsecPassage(Passage):
     slot    the slot behind them
     work    by place: the frames that don't simply pass
     number  int64[n]  the SA that decrypted, encrypted or ended the frame, -1: none
+    sequence uint64[n]  the frame's whole sequence number, 0: it has none, or isn't known
     """
 
     name: str = field(kw_only=True)
     slot: Slot = field(kw_only=True)
     work: Mapping[int, _Work] = field(kw_only=True)
     number: Int64 = field(kw_only=True)
+    sequence: NDArray[np.uint64] = field(kw_only=True)
 
     def leave(self, flow: Flow, index: Int64) -> Flow:
         """Of frames that end here the cycles say nothing."""
@@ -131,12 +133,12 @@ class IpsecStage:
         own = np.flatnonzero(self._own(come))
         results: dict[int, Result] = {}
         work: dict[int, _Work] = {}
-        number = np.full(n, -1, np.int64)
+        number, sequence = np.full(n, -1, np.int64), np.zeros(n, np.uint64)
         tally: dict[str, NDArray[np.int64]] = {"frames": np.ones(n, np.int64), "passed": np.ones(n, np.int64)}
         for place in own.tolist():
             before = slot.counters.copy()
             tally["passed"][place] = 0
-            results[place], work[place], number[place] = _one(slot, come, place)
+            results[place], work[place], number[place], sequence[place] = _one(slot, come, place)
             for name, value in _more(slot.counters, before).items():
                 tally.setdefault(name, np.zeros(n, np.int64))[place] = value
         user, latency, gone = come.user, np.full(n, _PASSING_CYCLES, np.int64), np.zeros(n, np.bool_)
@@ -162,6 +164,7 @@ class IpsecStage:
             slot=slot,
             work=work,
             number=number,
+            sequence=sequence,
         )
 
     def _own(self, come: Arrival) -> Bool:
@@ -180,8 +183,8 @@ class IpsecStage:
         return esp
 
 
-def _one(slot: Slot, come: Arrival, place: int) -> tuple[Result, _Work, int]:
-    """What becomes of one frame, its time, and its SA."""
+def _one(slot: Slot, come: Arrival, place: int) -> tuple[Result, _Work, int, int]:
+    """What becomes of one frame, its time, its SA and its sequence number (-1, 0: none)."""
     frame, given = come.frames.frame(place), Fields.of(_meta(come, place))
     bad = int(come.user[place]) & 0xFF
     beats = -(-len(frame) // BEAT_BYTES)
@@ -189,26 +192,24 @@ def _one(slot: Slot, come: Arrival, place: int) -> tuple[Result, _Work, int]:
         flight = slot.begin(frame, given)
         result = slot.finish(flight, bad)
         if flight.left:
-            return result, _Work(Kind.LEFT, out=beats), -1
+            return result, _Work(Kind.LEFT, out=beats), -1, 0
         if flight.code is not Code.NONE or flight.state is None:
-            return result, _Work(Kind.ENDED), flight.sa if flight.state is not None else -1
+            return result, _Work(Kind.ENDED), flight.sa if flight.state is not None else -1, flight.number
         sa = flight.state.sa
         n = flight.end - flight.esp - 16 - sa.tag
         came = max(0, min(n, len(frame) - flight.esp - 16))
-        return (
-            result,
-            _Work(Kind.WORKED, (flight.esp + 15) // 16, blocks(came), _engine(sa.cipher), _out(result)),
-            flight.sa,
-        )
+        work = _Work(Kind.WORKED, (flight.esp + 15) // 16, blocks(came), _engine(sa.cipher), _out(result))
+        return result, work, flight.sa, flight.number
     state = slot.table.read(given.acl_sa)
     used = -1 if state is None else state.used
     result = slot.encap(frame, given, bad)
     if state is None or state.used == used:
-        return result, _Work(Kind.ENDED), given.acl_sa
+        return result, _Work(Kind.ENDED), given.acl_sa, 0
     at = given.l3_payload_offset if state.sa.mode is Mode.TRANSPORT else given.l3_offset
     text = given.end - at
     n = max(0, len(frame) - at) if len(frame) < given.end else text + -(text + 2) % 4 + 2
-    return result, _Work(Kind.WORKED, -1, blocks(n), _engine(state.sa.cipher), _out(result)), given.acl_sa
+    work = _Work(Kind.WORKED, -1, blocks(n), _engine(state.sa.cipher), _out(result))
+    return result, work, given.acl_sa, state.used
 
 
 def _engine(cipher: Cipher) -> str:

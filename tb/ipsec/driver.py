@@ -5,7 +5,7 @@ Addresses are those within the slot, from ``rtl/ipsec/ipsec.rdl``: a slot that s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from cocotb.triggers import RisingEdge
@@ -14,17 +14,17 @@ from cocotb.types import Logic
 from models.ipsec import COUNTERS
 from models.ipsec_sa import Event, EventKind, Sa
 from models.registers import RegisterMap
+from tb.ipsec.sa_registers import REMOVE, WRITE, registers_of
 from tb.lib.clock import cycle
 from tb.registers.generate import map_of
 from tb.registers.map import read_value, write_value
 from tb.registers.source import elaborate
 from tb.toolchain import ROOT
 
-__all__ = ["MAP", "READ", "REMOVE", "WRITE", "SaDriver", "SlotBus", "registers_of"]
+__all__ = ["MAP", "READ", "SaDriver", "SlotBus"]
 
 MAP: RegisterMap = map_of(elaborate(ROOT / "rtl" / "ipsec" / "ipsec.rdl"), 0x4000)
-WRITE, REMOVE, READ = 1, 2, 3
-_TAGS = {8: 0, 12: 1, 16: 2}
+READ = 3
 _ONE = Logic("1")
 
 
@@ -73,29 +73,6 @@ class SlotBus:
         assert not error, f"no register at {address:#x}"
 
 
-def registers_of(sa: Sa) -> Iterator[tuple[str, int]]:
-    """What an SA is written with, by register."""
-    form = {"mode": sa.mode, "natt": sa.natt, "ipv6": sa.ipv6, "esn": sa.esn, "cipher": sa.cipher}
-    form |= {"tag": _TAGS[sa.tag], "window": sa.window // 32}
-    outer = {"dscp": sa.dscp or 0, "dscp_fixed": sa.dscp is not None, "ecn_compat": sa.ecn_compat, "df": sa.df}
-    outer |= {"ttl": sa.ttl}
-    yield "form", MAP["form"].encode({name: int(value) for name, value in form.items()})
-    yield "outer", MAP["outer"].encode({name: int(value) for name, value in outer.items()})
-    yield "spi", sa.spi
-    yield "salt", int.from_bytes(sa.salt, "little")
-    yield "ports", sa.dst_port << 16 | sa.src_port
-    yield "flow_label", sa.flow_label
-    yield "limits", sa.nat_delta << 16 | sa.mtu
-    key = sa.key.ljust(32, b"\0")
-    for word in range(4):
-        yield f"src[{word}]", sa.src >> 32 * word & 0xFFFFFFFF
-        yield f"dst[{word}]", sa.dst >> 32 * word & 0xFFFFFFFF
-    for word in range(8):
-        yield f"key[{word}]", int.from_bytes(key[4 * word : 4 * word + 4], "little")
-    for name in ("sequence", "soft_packets", "hard_packets", "soft_bytes", "hard_bytes"):
-        yield name, getattr(sa, name)
-
-
 class SaDriver:
     """What a driver does. commanded: called with op, number, SA and the cycles of an access that wrote ``command``, from
     the first with ``reg_req`` to that of ``reg_ack``."""
@@ -120,7 +97,7 @@ class SaDriver:
 
     async def prepare(self, sa: Sa) -> None:
         """All registers of an SA."""
-        for name, value in registers_of(sa):
+        for name, value in registers_of(sa, MAP, ""):
             await self.put(name, value)
 
     async def command(self, op: int, number: int, sa: Sa | None = None) -> None:
