@@ -326,7 +326,8 @@ class NicPortModel:
         courses = self._courses(batch)
         # The longest of what a frame is: as it came, as a mirror copies it, as it leaves.
         beats = np.maximum(batch.beats, changed_bytes(batch, courses).beats)
-        beats = np.maximum(beats, copied_bytes(batch, courses).beats)
+        beats_of_copy = copied_bytes(batch, courses).beats
+        beats = np.maximum(beats, beats_of_copy)
         shared = False
         for course in courses.values():
             index, acl = course.index, course.acl
@@ -341,7 +342,7 @@ class NicPortModel:
             for edge, course in courses.items():
                 if course.acl.redirect is not None:
                     at_host[course.index[course.acl.redirect]] = edge == Edge.HOST
-            latency = np.where(has_copy & at_host, np.maximum(latency, copied + beats), latency)
+            latency = np.where(has_copy & at_host, np.maximum(latency, copied + beats_of_copy), latency)
         taken = np.maximum(latency, copied) + beats
         start = -(-batch.time_ns // CYCLE_NS)
         first_in = np.zeros(n, np.int64)

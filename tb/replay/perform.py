@@ -46,8 +46,8 @@ class Task:
     of a range and a filter, "": all. records, out: paths, "-": standard output, "": none. waves: file of the
     waveform of the first window, or of all frames of a range that ends, on a target that writes it itself. failures:
     folder where a failure is packed, "": nowhere; origin: the fields of its `Origin`. rules, rule_lines: the name
-    of the file that the rules of the slots rule_slots in ``config`` came from, and on which of its lines each begins; sas: that
-    of the SAs of the slots sa_slots.
+    of the file that the rules of the slots rule_slots in ``config`` came from, and on which of its lines each begins;
+    sas: that of the SAs of the slots sa_slots.
     """
 
     captures: list[list[str]]
@@ -228,10 +228,12 @@ async def perform(
     )
     return Performed(
         seen=windows.seen,
-        figures=statistics.figures()
-        | rules.figures()
-        | sas.figures()
-        | ({} if slots is None else {"slots": slots.figures()}),
+        figures={
+            **statistics.figures(),
+            **rules.figures(),
+            **sas.figures(),
+            **({} if slots is None else {"slots": slots.figures()}),
+        },
         stopped=ended.stopped,
         interrupted=interrupted(),
         error=ended.error,

@@ -32,8 +32,9 @@ EMPTY_FRAME = "empty_frame"
 
 KEYS = (
     "v", "index", "capture", "frame", "time_ns", "port", "direction", "length", "snapped", "disposition", "reason",
-    "queue", "latency_cycles", "latency_ns", "match", "differences", "out", "acl_rule", "mark", "colour", "sa", "sequence", "code",
-    "parse_code", "src", "dst", "proto", "src_port", "dst_port", "spi", "qpn", "psn", "ip_checksum", "l4_checksum",
+    "queue", "latency_cycles", "latency_ns", "match", "differences", "out", "acl_rule", "mark", "colour", "sa",
+    "sequence", "code", "parse_code", "src", "dst", "proto", "src_port", "dst_port", "spi", "qpn", "psn", "ip_checksum",
+    "l4_checksum",
 )  # fmt: skip
 """Of a record, in their order; ``differences`` only where the frame doesn't match."""
 
@@ -92,7 +93,8 @@ def records(judged: Judged, clock_ns: float) -> list[dict[str, Any]]:
     )
     made = []
     for at, (
-        index, frame, time, port, edge, length, snapped, code, queue, latency, numbers, (rule, mark, colour), (sa, number), headers
+        index, frame, time, port, edge, length, snapped, code, queue, latency, numbers, (rule, mark, colour),
+        (sa, number), headers,
     ) in enumerate(columns):  # fmt: skip
         differs = at in differences or (code == Code.NONE and length > 0)
         record = {

@@ -122,8 +122,8 @@ def replay(
         slots = [f"acl_{way}" for way in ways]
         task = replace(task, rules=rules.name, rule_lines=list(rules.lines), rule_slots=slots)
     if sas is not None:
-        for text in sas.told:
-            typer.echo(f"nicloop: {text}", err=True)
+        if sas.told:
+            typer.echo(f"nicloop: {sas.told}", err=True)
         task = replace(task, sas=sas.name, sa_slots=[f"ipsec_{way}" for way in ways])
     raise typer.Exit(_play(replace(task, config=nic.to_toml()), how, ends, sizes(captures), config))
 

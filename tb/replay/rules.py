@@ -93,8 +93,8 @@ def blamed(
     config: str | Path | None,
     esp_sa: str | Path | None = None,
 ) -> str:
-    """Where the rules or SAs of the slot come from that don't fit: --acl gave the rules of these slots, --esp-sa all SAs
-    if there is one, --config the others."""
+    """Where the rules or SAs of the slot come from that don't fit: --acl gave the rules of these slots,
+    --esp-sa the SAs if it is there, --config the others."""
     if esp_sa and error.slot.startswith("ipsec_"):
         return printable(str(esp_sa))
     return printable(str(acl)) if acl and error.slot in slots else printable(str(config or "--config"))

@@ -29,11 +29,12 @@ __all__ = ["SaFigures", "SaFile", "sa_text", "secured", "secured_by"]
 
 @dataclass(frozen=True)
 class SaFile:
-    """SAs that a person named: those of each side in the order of their numbers. told: what a person should know."""
+    """SAs that a person named; what they are called, by direction, in the order of their numbers. told: what was made
+    of them that a person should know, "": nothing."""
 
     name: str
     names: dict[str, list[str]]
-    told: tuple[str, ...] = ()
+    told: str = ""
 
 
 def secured(
@@ -63,15 +64,15 @@ def secured(
         ipsec = replace(old.ipsec or IpsecConfig(), **{way: some for way, some in sas.items() if some})
     except ConfigError as error:
         raise UsageError(f"{name}: {error.problem}; accepted: {error.accepted}") from error
-    nic, told = nic.with_port(port or 0, ipsec=ipsec), ()
+    nic, told = nic.with_port(port or 0, ipsec=ipsec), ""
+    names = {way: [printable(one.name) for one in found if getattr(one, way)] for way in directions}
     if sas.get("tx") and not ruled and old.acl_tx is None:
-        rules, text = _protecting(sas["tx"], name)
-        nic, told = nic.with_port(port or 0, acl_tx=rules), (text,)
-    named = {way: [one.name for one in found if getattr(one, way)] for way in directions}
-    return nic, SaFile(name, named, told)
+        rules, told = _protecting(sas["tx"], name, names["tx"][0])
+        nic = nic.with_port(port or 0, acl_tx=rules)
+    return nic, SaFile(name, names, told)
 
 
-def _protecting(sas: tuple[Sa, ...], name: str) -> tuple[RuleSet, str]:
+def _protecting(sas: tuple[Sa, ...], name: str, called: str) -> tuple[RuleSet, str]:
     """Rules that protect with the only SA, and in words what they do."""
     if len(sas) > 1:
         raise UsageError(
@@ -81,20 +82,21 @@ def _protecting(sas: tuple[Sa, ...], name: str) -> tuple[RuleSet, str]:
     sa, actions = sas[0], Actions(protect=0)
     if sa.mode is Mode.TUNNEL:
         rules = tuple(Rule(name=f"protect IPv{version}", ip=version, actions=actions) for version in (4, 6))
-        return RuleSet(rules), f"no --acl: {sa_text(sa, 0)} protects every IP packet"
+        return RuleSet(rules), f"no --acl: {sa_text(sa, 0, called)} protects every IP packet"
     width = 128 if sa.ipv6 else 32
     one = Masked(sa.dst, (1 << width) - 1)
     rule = Rule(name="protect", ip=6 if sa.ipv6 else 4, dst=one, actions=actions)
-    return RuleSet((rule,)), f"no --acl: {sa_text(sa, 0)} protects what goes to {_address(sa)}"
+    return RuleSet((rule,)), f"no --acl: {sa_text(sa, 0, called)} protects what goes to {_address(sa)}"
 
 
 def _address(sa: Sa) -> str:
     return str(ipaddress.IPv6Address(sa.dst) if sa.ipv6 else ipaddress.IPv4Address(sa.dst))
 
 
-def sa_text(sa: Sa, number: int) -> str:
+def sa_text(sa: Sa, number: int, name: str = "") -> str:
     """An SA as a person knows it."""
-    return f"SA {number} (SPI {sa.spi:#x} to {_address(sa)})"
+    called = f"{name}, " if name else ""
+    return f"SA {number} ({called}SPI {sa.spi:#x} to {_address(sa)})"
 
 
 def secured_by(played: Played) -> Secured | None:

@@ -58,8 +58,8 @@ def follow(
         nic, rules = programmed(config, acl, directions, port)
         if esp_sa is not None:
             nic, sas = secured(nic, esp_sa, directions, port, ruled=rules is not None)
-            for text in sas.told:
-                typer.echo(f"nicloop: {text}", err=True)
+            if sas.told:
+                typer.echo(f"nicloop: {sas.told}", err=True)
         check_captures(captures)
         whole = replace(task, config=nic.to_toml())
         with progress(sizes(captures)) as bar:

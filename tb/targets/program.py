@@ -155,7 +155,7 @@ async def check_rules(target: Target, config: NicConfig) -> None:
 
 
 async def _fitting(target: Target, config: NicConfig, port: int) -> bool:
-    """Whether the ACL's engines have keys for IPv6; true where it has no rules. `RulesError`: these or SAs don't fit."""
+    """Whether the ACL's engines have keys for IPv6; true where it has no rules. `RulesError`: these or SAs don't."""
     if not target.capabilities.built_to_order:
         for slot, sas in sa_sets(config, port):
             await _fitting_sas(target, slot, sas, port)
@@ -178,7 +178,7 @@ async def _fitting_sas(target: Target, slot: str, sas: Sequence[Sa], port: int) 
     try:
         has = size.decode(await target.read(port * PORT_BYTES + size.address))
     except UnmappedAddress:
-        raise RulesError(f"{slot}: doesn't fit: the device has no IPsec there") from None
+        raise RulesError(f"{slot}: doesn't fit: the device was built without IPsec (IPSEC_EN 0)") from None
     if len(sas) > has["sas"]:
         raise RulesError(f"{slot}: doesn't fit: {len(sas)} SAs, and it has room for {has['sas']}")
     if not has["sm4"] and any(sa.cipher is Cipher.SM4_GCM for sa in sas):
