@@ -26,7 +26,7 @@ from models.ipsec_sa import Cipher, Mode, Natt, Sa
 from models.meta import FIELDS, Code
 from models.parser import ParserModel
 from tb.replay.capture import read_capture
-from tests.ipsec.frames import (
+from tb.ipsec.frames import (
     HERE,
     HERE6,
     KEY,

@@ -1,0 +1,155 @@
+"""A slot of IPsec by its registers: SAs written, removed and read, events, counters.
+
+Addresses are those within the slot, from ``rtl/ipsec/ipsec.rdl``: a slot that stands alone has no port around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from cocotb.triggers import RisingEdge
+from cocotb.types import Logic
+
+from models.ipsec import COUNTERS
+from models.ipsec_sa import Event, EventKind, Sa
+from models.registers import RegisterMap
+from tb.lib.clock import cycle
+from tb.registers.generate import map_of
+from tb.registers.map import read_value, write_value
+from tb.registers.source import elaborate
+from tb.toolchain import ROOT
+
+__all__ = ["MAP", "READ", "REMOVE", "WRITE", "SaDriver", "SlotBus", "registers_of"]
+
+MAP: RegisterMap = map_of(elaborate(ROOT / "rtl" / "ipsec" / "ipsec.rdl"), 0x4000)
+WRITE, REMOVE, READ = 1, 2, 3
+_TAGS = {8: 0, 12: 1, 16: 2}
+_ONE = Logic("1")
+
+
+class SlotBus:
+    """The register port. taken: called with the first and the last cycle of each access that wrote ``command``."""
+
+    def __init__(self, dut: Any) -> None:
+        self._dut = dut
+        self._edge, self._answer = RisingEdge(dut.clk), RisingEdge(dut.reg_ack)
+        self.asked = self.answered = 0
+        """Cycles of the last access: the first with ``reg_req``, that of ``reg_ack``."""
+        self.clear()
+
+    def clear(self) -> None:
+        """Ask nothing."""
+        for name in ("req", "write", "addr", "wdata", "wstrb"):
+            getattr(self._dut, f"reg_{name}").value = 0
+
+    async def access(self, address: int, value: int | None) -> tuple[int, bool]:
+        """One access: what came, and whether there is no register."""
+        dut = self._dut
+        dut.reg_addr.value = address & 0x3FFF
+        dut.reg_write.value = int(value is not None)
+        dut.reg_wdata.value = value or 0
+        dut.reg_wstrb.value = 15
+        dut.reg_req.value = 1
+        await self._edge
+        self.asked = cycle(dut.clk)
+        while dut.reg_ack.value != _ONE:
+            # What rises may fall again before the edge.
+            await self._answer
+            await self._edge
+        self.answered = cycle(dut.clk)
+        found, error = (int(dut.reg_rdata.value) if value is None else 0), dut.reg_error.value == _ONE
+        dut.reg_req.value = 0
+        await self._edge
+        return found, error
+
+    async def read(self, address: int) -> int:
+        value, error = await self.access(address, None)
+        assert not error, f"no register at {address:#x}"
+        return value
+
+    async def write(self, address: int, value: int) -> None:
+        _, error = await self.access(address, value)
+        assert not error, f"no register at {address:#x}"
+
+
+def registers_of(sa: Sa) -> Iterator[tuple[str, int]]:
+    """What an SA is written with, by register."""
+    form = {"mode": sa.mode, "natt": sa.natt, "ipv6": sa.ipv6, "esn": sa.esn, "cipher": sa.cipher}
+    form |= {"tag": _TAGS[sa.tag], "window": sa.window // 32}
+    outer = {"dscp": sa.dscp or 0, "dscp_fixed": sa.dscp is not None, "ecn_compat": sa.ecn_compat, "df": sa.df}
+    outer |= {"ttl": sa.ttl}
+    yield "form", MAP["form"].encode({name: int(value) for name, value in form.items()})
+    yield "outer", MAP["outer"].encode({name: int(value) for name, value in outer.items()})
+    yield "spi", sa.spi
+    yield "salt", int.from_bytes(sa.salt, "little")
+    yield "ports", sa.dst_port << 16 | sa.src_port
+    yield "flow_label", sa.flow_label
+    yield "limits", sa.nat_delta << 16 | sa.mtu
+    key = sa.key.ljust(32, b"\0")
+    for word in range(4):
+        yield f"src[{word}]", sa.src >> 32 * word & 0xFFFFFFFF
+        yield f"dst[{word}]", sa.dst >> 32 * word & 0xFFFFFFFF
+    for word in range(8):
+        yield f"key[{word}]", int.from_bytes(key[4 * word : 4 * word + 4], "little")
+    for name in ("sequence", "soft_packets", "hard_packets", "soft_bytes", "hard_bytes"):
+        yield name, getattr(sa, name)
+
+
+class SaDriver:
+    """What a driver does. commanded: called with op, number, SA and the cycles of an access that wrote ``command``, from
+    the first with ``reg_req`` to that of ``reg_ack``."""
+
+    def __init__(self, bus: SlotBus, commanded: Callable[[int, int, Sa | None, int, int], None]) -> None:
+        self.bus = bus
+        self._commanded = commanded
+        self.forget()
+
+    def forget(self) -> None:
+        """A reset."""
+        self._written: dict[str, int] = {}
+
+    async def put(self, name: str, value: int) -> None:
+        """Write a register, unless it has the value."""
+        if self._written.get(name) != value:
+            await write_value(self.bus, MAP[name], value)
+            self._written[name] = value
+
+    async def get(self, name: str) -> int:
+        return await read_value(self.bus, MAP[name])
+
+    async def prepare(self, sa: Sa) -> None:
+        """All registers of an SA."""
+        for name, value in registers_of(sa):
+            await self.put(name, value)
+
+    async def command(self, op: int, number: int, sa: Sa | None = None) -> None:
+        """Write ``command`` and wait for its answer."""
+        await write_value(self.bus, MAP["command"], number << 16 | op)
+        self._commanded(op, number, sa, self.bus.asked, self.bus.answered)
+
+    async def write(self, number: int, sa: Sa) -> None:
+        """SA ``number`` becomes this."""
+        await self.prepare(sa)
+        await self.command(WRITE, number, sa)
+
+    async def remove(self, number: int) -> None:
+        await self.command(REMOVE, number)
+
+    async def state(self, number: int) -> dict[str, int]:
+        """State of an SA: ``valid soft hard ended packets bytes sequence``."""
+        await self.command(READ, number)
+        found = MAP["state"].decode(await self.get("state"))
+        for name in ("packets", "bytes", "sequence"):
+            found[name] = await self.get(f"state_{name}")
+        return found
+
+    async def event(self) -> tuple[Event | None, bool]:
+        """What ``event`` says, and whether others came since; then it is cleared."""
+        found = MAP["event"].decode(await self.get("event"))
+        await write_value(self.bus, MAP["event"], 3)
+        event = Event(EventKind(found["kind"]), found["sa"]) if found["valid"] else None
+        return event, bool(found["more"])
+
+    async def counters(self) -> dict[str, int]:
+        return {name: await self.get(name) for name in COUNTERS}
