@@ -359,7 +359,11 @@ wire key_valid, key_ready, key_erase, key_done;
 wire lookup_wr_valid, lookup_wr_ready, lookup_wr_on;
 wire window_wr_valid, window_wr_ready;
 wire state_wr_valid, state_wr_ready, state_rd_valid, state_rd_done;
-wire read_valid, read_strobe, unused_there;
+wire read_there, read_strobe, read_clear, unused_there;
+
+// The word stands from two cycles behind the answer of the look-up until it is done.
+reg table_ask_reg;
+reg [SA_W-1:0] table_sa_reg;
 
 assign {sa_nat_delta, sa_salt, sa_window, sa_tag, sa_cipher, sa_esn, sa_natt, sa_mode} = sa_word;
 
@@ -367,15 +371,25 @@ ipsec_table #(.SAS(SAS), .WORD_W(TABLE_W), .TX(0)) table_inst (
     .clk(clk), .rst(rst), .slot_ready(engine_ready), .busy(table_busy),
     .command_req(command_req), .command_write(command_write), .command_wdata(command_wdata),
     .command_wstrb(command_wstrb), .command_ack(command_ack), .command_rdata(command_rdata),
-    .look_valid(look_found), .look_sa(look_sa), .look_there(unused_there), .look_word(sa_word),
+    .look_valid(table_ask_reg), .look_sa(table_sa_reg), .look_there(unused_there), .look_word(sa_word),
     .word(form), .number(number), .asked(ask), .judged(judged),
     .key_valid(key_valid), .key_ready(key_ready), .key_erase(key_erase), .key_done(key_done),
     .lookup_wr_valid(lookup_wr_valid), .lookup_wr_ready(lookup_wr_ready), .lookup_wr_on(lookup_wr_on),
     .window_wr_valid(window_wr_valid), .window_wr_ready(window_wr_ready),
     .state_wr_valid(state_wr_valid), .state_wr_ready(state_wr_ready),
     .state_rd_valid(state_rd_valid), .state_rd_done(state_rd_done),
-    .read_valid(read_valid), .read_strobe(read_strobe)
+    .read_there(read_there), .read_strobe(read_strobe),
+    .read_clear(read_clear)
 );
+
+always @(posedge clk) begin
+    table_ask_reg <= look_found;
+    table_sa_reg <= look_sa;
+
+    if (rst) begin
+        table_ask_reg <= 1'b0;
+    end
+end
 
 // Look-up
 
@@ -450,12 +464,12 @@ ipsec_state #(.SAS(SAS)) state_inst (
 
 // What software reads of an SA, and the first that reached something
 
-reg [3:0] reached_reg;
+reg [2:0] reached_reg;
 reg [63:0] state_packets_reg, state_bytes_reg, state_number_reg;
 reg [1:0] event_kind_reg;
 reg [11:0] event_sa_reg;
 
-assign reached = reached_reg;
+assign reached = {reached_reg, read_there};
 assign state_packets = state_packets_reg;
 assign state_bytes = state_bytes_reg;
 assign state_number = state_number_reg;
@@ -467,21 +481,23 @@ assign soft_reached = state_event && state_event_kind == 2'd0;
 
 always @(posedge clk) begin
     if (read_strobe) begin
-        reached_reg <= {rd_reached & {3{read_valid}}, read_valid};
-        state_packets_reg <= rd_packets & {64{read_valid}};
-        state_bytes_reg <= rd_bytes & {64{read_valid}};
-        state_number_reg <= rd_number & {64{read_valid}};
+        reached_reg <= rd_reached;
+        state_packets_reg <= rd_packets;
+        state_bytes_reg <= rd_bytes;
+        state_number_reg <= rd_number;
     end
     if (event_first) begin
         event_kind_reg <= state_event_kind;
         event_sa_reg <= {{(12 - SA_W){1'b0}}, state_event_sa};
     end
 
-    if (rst) begin
-        reached_reg <= 4'd0;
+    if (rst || read_clear) begin
+        reached_reg <= 3'd0;
         state_packets_reg <= 64'd0;
         state_bytes_reg <= 64'd0;
         state_number_reg <= 64'd0;
+    end
+    if (rst) begin
         event_kind_reg <= 2'd0;
         event_sa_reg <= 12'd0;
     end
