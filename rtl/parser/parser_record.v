@@ -95,7 +95,8 @@ localparam [1:0] SUM_NONE = 2'd0;
 localparam [1:0] SUM_CHECK = 2'd1;
 localparam [1:0] SUM_UNKNOWN = 2'd3;
 
-localparam CARRY_W = `MF_SEQ_W + `MF_PORT_W + `MF_DIRECTION_W + `MF_TCLASS_W + `MF_QUEUE_W + `MF_TIMESTAMP_W;
+localparam CARRY_W = `MF_SEQ_W + `MF_PORT_W + `MF_DIRECTION_W + `MF_TCLASS_W + `MF_QUEUE_W + `MF_TIMESTAMP_W
+                   + `MF_DECRYPTED_W + `MF_SA_W;
 localparam MAC_W = 16;
 localparam UPPER_W = 64 + 1 + 24;
 localparam TUNNEL_W = 2 + 8 + 24 + 16;
@@ -151,7 +152,7 @@ always @(posedge clk) begin
         write_reg <= start_slot;
         carry_mem[start_slot] <= {
             start_meta[`MF_TIMESTAMP], start_meta[`MF_QUEUE], start_meta[`MF_TCLASS], start_meta[`MF_DIRECTION],
-            start_meta[`MF_PORT], start_meta[`MF_SEQ]
+            start_meta[`MF_PORT], start_meta[`MF_SEQ], start_meta[`MF_DECRYPTED], start_meta[`MF_SA]
         };
     end
     if (take) begin
