@@ -108,20 +108,8 @@ def unsealed(packet: bytes, key: bytes, salt: bytes, high: int | None = None) ->
 
 
 def metadata(frame: bytes) -> dict[str, int]:
-    """What the parser says of a frame, by name: its model, and a walk of its own for where ESP goes."""
-    parsed = _PARSER.parse(frame)
-    found = dict(parsed.meta_fields())
-    at, behind = 0, 0
-    if found["l3_kind"] == 1:
-        at, behind = found["l3_offset"] + 9, found["l3_offset"] + (frame[found["l3_offset"]] & 15) * 4
-    elif found["l3_kind"] == 2:
-        at, behind = found["l3_offset"] + 6, found["l3_offset"] + 40
-    left = found["ext_mask"].bit_count()
-    while left:
-        kind = frame[at]
-        size = {44: 8, 51: (frame[behind + 1] + 2) * 4}.get(kind, (frame[behind + 1] + 1) * 8)
-        at, behind, left = behind, behind + size, left - 1
-    return found | {"protocol_offset": at, "l3_payload_offset": behind, "segments_left": int(parsed.segments_left)}
+    """What the parser says of a frame, by name."""
+    return dict(_PARSER.parse(frame).meta_fields())
 
 
 def described(frame: bytes, protect: int | None = None) -> Fields:
