@@ -70,7 +70,7 @@ module ipsec_look #(
 
 localparam SHOWN_W = 16 + 8 + 1 + 1 + 8 + 9 + 2 + 17 + 8;
 localparam FRAME_W = SHOWN_W + 32 + 9 + 18 + 3;
-localparam [17:0] MOST = 16 * HOLD_BEATS;
+localparam [31:0] MOST = 16 * HOLD_BEATS;
 
 localparam [1:0] NO_SA = 2'd1;
 localparam [1:0] CIPHER = 2'd2;
@@ -138,7 +138,7 @@ always @(posedge clk) begin
         other_cipher_reg <= sa_cipher == 2'd3;
         wrong_form_reg <= bad_form || (!sa_natt[1] && sa_natt[0] != frame_natt);
         n_reg <= {1'b0, to} - {10'd0, from} - 19'd16 - {14'd0, tag_bytes};
-        long_reg <= to > MOST;
+        long_reg <= {14'd0, to} > MOST;
     end
 end
 

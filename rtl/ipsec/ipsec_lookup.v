@@ -96,9 +96,11 @@ reg sum_reg;
 reg [1:0] sum_slot_reg;
 reg [SAS-1:0] part_reg;
 reg [SAS-1:0] left_reg;
+reg [SAS-1:0] match_reg;       // stands while the next key is looked up
 reg start_reg;
 
 wire [SAS-1:0] family = is_ipv6_reg ? ipv6_reg : ~ipv6_reg;
+wire [SAS-1:0] left = part_reg & (sum_slot_reg == 2'd0 ? on_reg & family : left_reg);
 wire [SAS*(MEMORIES+1)-1:0] parts;
 
 assign parts[SAS-1:0] = {SAS{1'b1}};
@@ -124,7 +126,10 @@ always @(posedge clk) begin
         part_reg <= parts[SAS*MEMORIES +: SAS];
     end
     if (sum_reg) begin
-        left_reg <= part_reg & (sum_slot_reg == 2'd0 ? on_reg & family : left_reg);
+        left_reg <= left;
+        if (sum_slot_reg == 2'd3) begin
+            match_reg <= left;
+        end
     end
 end
 
@@ -152,7 +157,7 @@ always @(posedge clk) begin
 end
 
 ipsec_first #(.SAS(SAS)) first (
-    .clk(clk), .rst(rst), .start(start_reg), .bits(left_reg), .done(m_valid), .found(m_hit), .number(m_sa)
+    .clk(clk), .rst(rst), .start(start_reg), .bits(match_reg), .done(m_valid), .found(m_hit), .number(m_sa)
 );
 
 endmodule

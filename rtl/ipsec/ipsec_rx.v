@@ -301,7 +301,6 @@ always @(posedge clk) begin
         stop_reg <= is_stop;
     end
     if (take) begin
-        beats_reg <= s_axis_tlast ? 17'd0 : beats_reg + {12'd0, 5'd16};
         bytes_reg <= beats_reg + {12'd0, bytes};
         bad_reg <= s_axis_tuser[0];
         reason_reg <= s_axis_tuser[7:1];
@@ -311,6 +310,7 @@ end
 always @(posedge clk) begin
     if (take) begin
         first_reg <= s_axis_tlast;
+        beats_reg <= s_axis_tlast ? 17'd0 : beats_reg + 17'd16;
     end
     if (ask) begin
         pace_reg <= 2'd3;
