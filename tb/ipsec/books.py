@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from models.ipsec import Fields, InFlight, IpsecRx, IpsecTx, Result
 from models.ipsec_sa import Cipher, Mode, Sa, SaState
-from models.ipsec_time import AES, NO_KEY, SM4, Come, Judged, Kind, SlotTime, blocks
+from models.ipsec_time import AES, EARLY, NO_KEY, SM4, Come, Judged, Kind, SlotTime, blocks
 from models.meta import Code, pack, unpack
 from tb.ipsec.driver import REMOVE, WRITE
 from tb.lib.axis import AxisFrame
@@ -24,10 +24,10 @@ __all__ = ["FOUND", "REMOVED", "SETTLED", "Books", "Done", "Flight", "RxSide", "
 
 SETTLED = 64
 """Cycles after which nothing can come that matters for what was seen."""
-REMOVED = 1
-"""Cycles from the first one with ``reg_req`` to the first head that doesn't find an SA that is taken out."""
-FOUND = 0
-"""Cycles from ``reg_ack`` to the first head that finds an SA that was written."""
+REMOVED = {"ipsec_rx": 13, "ipsec_tx": 3}
+"""Cycles from the first one with ``reg_req`` to the check of the first head that doesn't find an SA that is taken out."""
+FOUND = {"ipsec_rx": 9, "ipsec_tx": 0}
+"""Cycles from ``reg_ack`` to the check of the first head that finds an SA that was written."""
 
 _IPV6 = 2
 
@@ -106,13 +106,16 @@ class RxSide:
         assert flight.head is not None
         flight.result = self.model.finish(flight.head, flight.sent.user & 0xFF)
 
-    def work(self, flight: Flight) -> tuple[int, int]:
-        """The beat that the command needs, and bytes of text that came."""
-        head, state = flight.head, flight.state
-        assert head is not None and state is not None
+    def work(self, flight: Flight) -> tuple[int, int, int]:
+        """The beat that the command needs, bytes of text, beats that are skipped."""
+        head, state, given = flight.head, flight.state, flight.given
+        assert head is not None
+        if flight.kind is not Kind.WORKED or state is None:
+            esp = given.l4_offset + (8 if given.natt == 1 else 0)
+            return -1, 0, max(1, blocks(len(flight.sent.data) - esp))
         n = head.end - head.esp - 16 - state.sa.tag
-        came = max(0, min(n, len(flight.sent.data) - head.esp - 16))
-        return (head.esp + 15) // 16, came
+        there = blocks(len(flight.sent.data) - head.esp)
+        return (head.esp + 15) // 16, n, max(0, there - 1 - blocks(n + state.sa.tag))
 
 
 class TxSide:
@@ -140,14 +143,15 @@ class TxSide:
     def finish(self, flight: Flight) -> None:
         """All was known at the head."""
 
-    def work(self, flight: Flight) -> tuple[int, int]:
+    def work(self, flight: Flight) -> tuple[int, int, int]:
         given, state = flight.given, flight.state
-        assert state is not None
+        if flight.kind is not Kind.WORKED or state is None:
+            return -1, 0, 0
         at = given.l3_payload_offset if state.sa.mode is Mode.TRANSPORT else given.l3_offset
         text = given.end - at
         if len(flight.sent.data) < given.end:
-            return -1, max(0, len(flight.sent.data) - at)
-        return -1, text + -(text + 2) % 4 + 2
+            return -1, max(0, len(flight.sent.data) - at), 0
+        return -1, text + -(text + 2) % 4 + 2, 0
 
 
 Side = RxSide | TxSide
@@ -171,10 +175,11 @@ class Books:
         self._ended: deque[Flight] = deque()
         """Frames that ended, and whose disposition wasn't told."""
         self._changes: deque[tuple[int, Callable[[], None]]] = deque()
+        self.commands: list[tuple[int, int, int]] = []
         self._seen: deque[tuple[int, Callable[..., None], tuple[Any, ...]]] = deque()
         self.last_out = -1
         self.last_beat = -1
-        self.beats_in = 0
+        self.beats_in = self.entered = self.gone = 0
 
     # What is seen
 
@@ -185,6 +190,7 @@ class Books:
         if not flight.beats:
             self._come.append(flight)
             self._leaving.append(flight)
+            self.entered += 1
         flight.beats.append(cycle)
         self.beats_in += 1
         self.last_beat = cycle
@@ -193,17 +199,23 @@ class Books:
 
     def saw(self, cycle: int, what: Callable[..., None], *arguments: Any) -> None:
         """Something came out; ``what`` is called once everything that matters is known."""
+        self.gone += 1
         self._seen.append((cycle, what, arguments))
 
-    def commanded(self, op: int, number: int, sa: Sa | None, asked: int, answered: int) -> None:
-        """``command`` was written and answered; in between nobody finds the SA."""
+    def commanded(self, op: int, number: int, cycle: int) -> None:
+        """``command`` is being written: soon nobody finds the SA."""
+        self.commands.append((op, number, cycle))
         table = self.side.model.table
-        if op not in (WRITE, REMOVE) or number >= table.size:
-            return
-        self._changes.append((asked + REMOVED, lambda: table.remove(number)))
-        if op == WRITE:
+        if op in (WRITE, REMOVE) and number < table.size:
+            self._changes.append((cycle + REMOVED[self.side.slot], lambda: table.remove(number)))
+
+    def answered(self, op: int, number: int, sa: Sa | None, cycle: int) -> None:
+        """It was answered."""
+        self.commands.append((op, number, cycle))
+        table = self.side.model.table
+        if op == WRITE and number < table.size:
             assert sa is not None
-            self._changes.append((answered + FOUND, lambda: table.write(number, sa)))
+            self._changes.append((cycle + FOUND[self.side.slot], lambda: table.write(number, sa)))
 
     def settle(self, now: int) -> None:
         """Enter what was seen to cycle ``now``."""
@@ -227,7 +239,7 @@ class Books:
                 self._judge(self._under_way[0])
                 continue
             if self._come and self._come[0].beats[0] <= now:
-                nexts.append((self._look(), 2, self._begin))
+                nexts.append((self._look() + EARLY, 2, self._begin))
             if not nexts:
                 return
             cycle, _, act = min(nexts, key=lambda entry: entry[:2])
@@ -250,15 +262,15 @@ class Books:
         self._under_way.append(flight)
 
     def _judge(self, flight: Flight) -> None:
-        needed, n, engine = -1, 0, AES
-        if flight.kind is Kind.WORKED:
-            beat, n = self.side.work(flight)
+        needed, n, skipped, engine = -1, 0, 0, AES
+        if flight.kind is not Kind.PASSING:
+            beat, n, skipped = self.side.work(flight)
             needed = flight.beats[min(beat, len(flight.beats) - 1)] if beat >= 0 else -1
+        if flight.kind is Kind.WORKED:
             assert flight.state is not None
             engine = _engine(flight.state, self.side.model.sm4)
-        flight.come = Come(
-            flight.beats[0], flight.beats[-1], len(flight.beats), flight.kind, needed, blocks(n), engine
-        )
+        beats = flight.beats
+        flight.come = Come(beats[0], beats[-1], len(beats), flight.kind, needed, blocks(n), engine, skipped)
         assert flight.look is not None
         flight.judged = self._time.judge(flight.come, flight.look)
 
@@ -290,16 +302,14 @@ class Books:
         """A frame left. exact: the output was ready in each of its beats."""
         flight = self._next_out(cycle)
         want = flight.out()
-        assert got == want, f"cycle {cycle}: {difference(want, got)}\n{shown(flight)}"
+        assert got == want, f"cycle {cycle}: {difference(want, got)}\n{shown(flight)}\ncommands {self.commands[-3:]}"
         come, judged = flight.come, flight.judged
         if come is None or judged is None:
             # It passes, and its end comes out before it was entered.
             self._judge(flight)
             come, judged = flight.come, flight.judged
         assert come is not None and judged is not None
-        come = Come(
-            come.first, come.last, come.beats, come.kind, come.needed, come.blocks, come.engine, want.beats()
-        )
+        come = replace(come, out=want.beats())
         times = self._time.leave(come, judged, self.last_out)
         last = times.last_out if exact else got.last_cycle
         assert (got.valid_cycle, got.last_cycle) == (times.first_out, last), (

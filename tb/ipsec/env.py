@@ -14,12 +14,13 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from random import Random
 from typing import Any
 
 import cocotb
-from cocotb.triggers import RisingEdge
+from cocotb.triggers import Event, RisingEdge
 from cocotb.types import Logic
 from pyuvm import (
     uvm_analysis_port,
@@ -27,6 +28,7 @@ from pyuvm import (
     uvm_env,
     uvm_monitor,
     uvm_root,
+    uvm_sequence,
     uvm_subscriber,
     uvm_test,
 )
@@ -38,7 +40,7 @@ from tb.ipsec.books import Books, Done, Flight, RxSide, TxSide
 from tb.ipsec.driver import MAP, SaDriver, SlotBus
 from tb.ipsec.frames import metadata
 from tb.lib import cover
-from tb.lib.agent import AxisAgent, AxisItem, AxisSequence, Role
+from tb.lib.agent import AxisAgent, AxisItem, Role
 from tb.lib.axis import AxisFrame
 from tb.lib.clock import CORE_PS, cycle, high_within, start_clock, wait_cycles
 from tb.lib.pause import PAUSES
@@ -108,8 +110,6 @@ class Watch(uvm_monitor):
                         assert text == "0", f"cycle {cycle(dut.clk)}: {name} is {text} in reset"
                 continue
             resets = 0
-            if self.books.open() and self.books.last_beat < cycle(dut.clk):
-                assert str(dut.idle.value) == "0", f"cycle {cycle(dut.clk)}: idle with a frame in the slot"
             if s_valid.value == _ONE:
                 if s_ready.value == _ONE:
                     self.beats.write(cycle(dut.clk))
@@ -120,6 +120,30 @@ class Watch(uvm_monitor):
             if told.value == _ONE:
                 values = [str(getattr(dut, f"disp_{name}").value) for name in ("seq", "code", "queue")]
                 self.told.write((cycle(dut.clk), *(int(text, 2) for text in values)))
+            if self.books.entered > self.books.gone and self.books.last_beat < cycle(dut.clk):
+                assert str(dut.idle.value) == "0", f"cycle {cycle(dut.clk)}: idle with a frame in the slot"
+
+
+class Feed(uvm_sequence):
+    """Frames back to back where the driver allows it; it waits for more."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.frames: deque[AxisFrame] = deque()
+        self._more = Event()
+
+    def extend(self, frames: Iterable[AxisFrame]) -> None:
+        self.frames.extend(frames)
+        self._more.set()
+
+    async def body(self) -> None:
+        while True:
+            while not self.frames:
+                self._more.clear()
+                await self._more.wait()
+            item = AxisItem("frame", self.frames.popleft())
+            await self.start_item(item)
+            await self.finish_item(item)
 
 
 class _Tap(uvm_subscriber):
@@ -134,14 +158,18 @@ class _Tap(uvm_subscriber):
 
 
 class Scoreboard(uvm_component):
-    """Holds what comes against the books. sas: SAs of the slot."""
+    """Holds what comes against the books."""
+
+    def __init__(self, name: str, parent: uvm_component) -> None:
+        super().__init__(name, parent)
+        self.done: list[Done] = []
+        self.clear(1)
 
     def build_phase(self) -> None:
         self.ap = uvm_analysis_port("ap", self)
-        self.done: list[Done] = []
 
     def clear(self, sas: int) -> None:
-        """A reset: there is no SA, and nothing under way."""
+        """A reset: there is none of so many SAs, and nothing under way."""
         self.books = Books(_SIDES[SLOT](sas, SM4, HOLD), self._end)
         self.done.clear()
 
@@ -222,14 +250,15 @@ class Slot(uvm_env):
         dut.rst.value = 1
         dut.now.value = 0
         self.bus = SlotBus(dut)
-        self.driver = SaDriver(self.bus, lambda *told: self.scoreboard.books.commanded(*told))
+        self.driver = SaDriver(
+            self.bus, lambda *told: self.books.commanded(*told), lambda *told: self.books.answered(*told)
+        )
         self.input = AxisAgent("input", self, dut, "s_axis", dut.clk, Role.SOURCE, undefined=four_state())
+        self.feed = Feed("feed")
         self.output = AxisAgent("output", self, dut, "m_axis", dut.clk, Role.SINK)
         self.watch = Watch("watch", self)
         self.watch.dut = dut
         self.scoreboard = Scoreboard("scoreboard", self)
-        self.scoreboard.build_phase()
-        self.scoreboard.clear(1)
         self.watch.books = self.scoreboard.books
         self.coverage = Coverage("coverage", self)
         self._taps = (
@@ -245,7 +274,8 @@ class Slot(uvm_env):
         self.scoreboard.ap.connect(self.coverage.analysis_export)
 
     async def run_phase(self) -> None:
-        """Seen things are entered all the time, so that a fault is told soon."""
+        """Frames go in; what was seen is entered all the time, so that a fault is told soon."""
+        cocotb.start_soon(self.feed.start(self.input.sequencer))
         while True:
             await wait_cycles(self.clk, 100)
             if self.books:
@@ -276,6 +306,7 @@ class Slot(uvm_env):
     async def reset(self, cycles: int = 3, *, wait: bool = True) -> None:
         """Forget everything, reset, and wait until the slot is ready; it then has no SA."""
         dut = self.dut
+        self.feed.frames.clear()
         self.input.bus.clear()
         self.bus.clear()
         dut.rst.value = 1
@@ -319,8 +350,7 @@ class Slot(uvm_env):
         """Queue frames, back to back."""
         flights = list(flights)
         self.books.sent.extend(flights)
-        frames = [flight.sent for flight in flights]
-        cocotb.start_soon(AxisSequence("frames", frames).start(self.input.sequencer))
+        self.feed.extend(flight.sent for flight in flights)
 
     async def play(self, flights: Iterable[Flight]) -> list[Done]:
         """Send frames, and see what becomes of them."""
