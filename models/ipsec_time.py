@@ -7,31 +7,56 @@ before it. Frames are given in the order in which they came. Cycles are those of
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["AES", "ENGINE", "LOOKUP", "NO_KEY", "SM4", "Come", "Judged", "Kind", "SlotTime", "Times", "blocks"]
+__all__ = ["AES", "EARLY", "NO_KEY", "PACES", "SM4", "Come", "Judged", "Kind", "Pace", "SlotTime", "Times", "blocks"]
 
 AES, SM4, NO_KEY = "AES", "SM4", "no key"
 """What a packet waits for in the engine."""
 
-LOOKUP = {"ipsec_rx": 14, "ipsec_tx": 4}
-"""Cycles from a frame's first beat to its command at the earliest."""
-
-ENGINE = {AES: 24, SM4: 42, NO_KEY: 9}
-"""Cycles from the last block of text to the verdict, of a packet in an engine that holds nothing else."""
-
-LOOKUP_EVERY = 4
-"""Cycles from a frame to the next that is looked up."""
 OUT = 3
 """Cycles from what is known of a frame to its first beat out."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Cycles of a slot.
+
+    lookup       f to the command at the earliest (LOOKUP)
+    needed       the beat that the command needs, to the command
+    text         the command to the last of T blocks of text, less T
+    last         i to the last block of text
+    engine       the last block of text to the verdict, by what it waits for (ENGINE)
+    again        verdict to verdict of frames out of the engine
+    ended_look   look to the verdict of a frame that ends by a check of the head, or passes after its look-up
+    ended_last   i to the same
+    """
+
+    lookup: int
+    needed: int
+    text: int
+    last: int
+    engine: Mapping[str, int]
+    again: int
+    ended_look: int
+    ended_last: int
+
+
+PACES = {
+    "ipsec_rx": Pace(15, 2, 2, 4, {AES: 28, SM4: 46, NO_KEY: 13}, 4, 6, 7),
+    "ipsec_tx": Pace(4, 2, 2, 4, {AES: 28, SM4: 46, NO_KEY: 13}, 4, 6, 7),
+}
+EARLY = -4
+"""rx: from the end of the look-up to the first verdict that a frame's early check of the window doesn't see."""
 
 
 class Kind(Enum):
     """What a slot does with a frame."""
 
     PASSING = "passes, nothing for this block"
-    LEFT = "passes, after it was looked up"
+    LEFT = "passes, after its look-up"
     ENDED = "ends by a check of the head"
     WORKED = "goes through the engine"
 
@@ -46,6 +71,7 @@ class Come:
     needed       WORKED: the cycle of the beat with the last byte that the command needs (rx: of the IV); -1: none is
     blocks       WORKED: T, blocks of text
     engine       WORKED: AES, SM4 or NO_KEY
+    skipped      rx: beats from the ESP header on that lie behind text and tag; of a frame that isn't WORKED all of them
     out          WORKED: beats out; 0: it ends here
     """
 
@@ -56,6 +82,7 @@ class Come:
     needed: int = -1
     blocks: int = 0
     engine: str = AES
+    skipped: int = 0
     out: int = 0
 
     @property
@@ -92,29 +119,28 @@ class SlotTime:
     """One slot from its reset on. slot: "ipsec_rx" or "ipsec_tx"."""
 
     def __init__(self, slot: str) -> None:
-        self.lookup = LOOKUP[slot]
-        self._look = self._free = self._leaves = self._verdict = self._left = -(1 << 40)
+        self.pace = PACES[slot]
+        self._free = self._leaves = self._worked = self._verdict = self._left = -(1 << 40)
 
     def look(self, first: int, passing: bool = False) -> int:
-        """When the checks of the head of the next frame are done, whose first beat comes in cycle ``first``."""
-        if passing:
-            return first
-        self._look = max(first + self.lookup, self._look + LOOKUP_EVERY)
-        return self._look
+        """When the next frame was looked up, whose first beat comes in cycle ``first``."""
+        return first if passing else first + self.pace.lookup
 
     def judge(self, frame: Come, look: int) -> Judged:
-        """When the verdict of the next frame is, all of which has come. One that is too short has the blocks that came."""
-        if frame.passes:
+        """When the verdict of the next frame is, all of which has come."""
+        pace = self.pace
+        if frame.kind is Kind.PASSING:
             return Judged(look, -1, -1, frame.last)
-        if frame.kind is Kind.ENDED:
-            self._verdict = max(look, frame.last + 2, self._verdict + 1)
+        if frame.kind is not Kind.WORKED:
+            self._free = max(look, self._free) + frame.skipped
+            self._verdict = max(look + pace.ended_look, frame.last + pace.ended_last, self._verdict + 1)
             return Judged(look, -1, -1, self._verdict)
-        command = max(look, frame.needed + 2, self._free)
-        given = max(command + frame.blocks + 1, frame.last + 2)
-        self._free = given + 1
+        command = max(look, frame.needed + pace.needed, self._free)
+        given = max(command + frame.blocks + pace.text, frame.last + pace.last)
+        self._free = given + 1 + frame.skipped
         # Places leave the engine in their order, one a cycle: AAD, text, lengths.
-        self._leaves = max(given + ENGINE[frame.engine], self._leaves + frame.blocks + 2)
-        self._verdict = max(self._leaves, self._verdict + 1)
+        self._leaves = max(given + pace.engine[frame.engine], self._leaves + frame.blocks + 2)
+        self._worked = self._verdict = max(self._leaves, self._verdict + 1, self._worked + pace.again)
         return Judged(look, command, given, self._verdict)
 
     def leave(self, frame: Come, judged: Judged, before: int | None = None) -> Times:
@@ -122,14 +148,16 @@ class SlotTime:
         the frames before it, where it was not."""
         if before is not None:
             self._left = max(self._left, before)
-        known = judged.look if frame.passes else judged.verdict
-        first = max(known + OUT, self._left + 1)
         beats = frame.beats if frame.passes else frame.out
+        if not beats:
+            self._left = max(self._left, judged.verdict + OUT)
+            return Times(judged, -1, -1)
+        first = max((judged.look if frame.passes else judged.verdict) + OUT, self._left + 1)
         last = first + beats - 1
         if frame.passes:
             last = max(last, frame.last + OUT)
         self._left = last
-        return Times(judged, first, last) if beats else Times(judged, -1, -1)
+        return Times(judged, first, last)
 
     def take(self, frame: Come) -> Times:
         """All of it, for the next frame."""

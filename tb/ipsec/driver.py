@@ -29,13 +29,13 @@ _ONE = Logic("1")
 
 
 class SlotBus:
-    """The register port. taken: called with the first and the last cycle of each access that wrote ``command``."""
+    """The register port."""
 
     def __init__(self, dut: Any) -> None:
         self._dut = dut
         self._edge, self._answer = RisingEdge(dut.clk), RisingEdge(dut.reg_ack)
-        self.asked = self.answered = 0
-        """Cycles of the last access: the first with ``reg_req``, that of ``reg_ack``."""
+        self.answered = 0
+        """The cycle of the last ``reg_ack``."""
         self.clear()
 
     def clear(self) -> None:
@@ -43,8 +43,10 @@ class SlotBus:
         for name in ("req", "write", "addr", "wdata", "wstrb"):
             getattr(self._dut, f"reg_{name}").value = 0
 
-    async def access(self, address: int, value: int | None) -> tuple[int, bool]:
-        """One access: what came, and whether there is no register."""
+    async def access(
+        self, address: int, value: int | None, begun: Callable[[int], None] = lambda now: None
+    ) -> tuple[int, bool]:
+        """One access: what came, and whether there is no register. begun: called in its first cycle."""
         dut = self._dut
         dut.reg_addr.value = address & 0x3FFF
         dut.reg_write.value = int(value is not None)
@@ -52,7 +54,7 @@ class SlotBus:
         dut.reg_wstrb.value = 15
         dut.reg_req.value = 1
         await self._edge
-        self.asked = cycle(dut.clk)
+        begun(cycle(dut.clk))
         while dut.reg_ack.value != _ONE:
             # What rises may fall again before the edge.
             await self._answer
@@ -97,12 +99,17 @@ def registers_of(sa: Sa) -> Iterator[tuple[str, int]]:
 
 
 class SaDriver:
-    """What a driver does. commanded: called with op, number, SA and the cycles of an access that wrote ``command``, from
-    the first with ``reg_req`` to that of ``reg_ack``."""
+    """What a driver does. begun: called with op, number and cycle when ``command`` is about to be written, the first with
+    ``reg_req``; answered: with the SA as well, in that of ``reg_ack``."""
 
-    def __init__(self, bus: SlotBus, commanded: Callable[[int, int, Sa | None, int, int], None]) -> None:
+    def __init__(
+        self,
+        bus: SlotBus,
+        begun: Callable[[int, int, int], None],
+        answered: Callable[[int, int, Sa | None, int], None],
+    ) -> None:
         self.bus = bus
-        self._commanded = commanded
+        self._begun, self._answered = begun, answered
         self.forget()
 
     def forget(self) -> None:
@@ -125,8 +132,10 @@ class SaDriver:
 
     async def command(self, op: int, number: int, sa: Sa | None = None) -> None:
         """Write ``command`` and wait for its answer."""
-        await write_value(self.bus, MAP["command"], number << 16 | op)
-        self._commanded(op, number, sa, self.bus.asked, self.bus.answered)
+        address, value = MAP["command"].address, number << 16 | op
+        _, error = await self.bus.access(address, value, lambda now: self._begun(op, number, now))
+        assert not error
+        self._answered(op, number, sa, self.bus.answered)
 
     async def write(self, number: int, sa: Sa) -> None:
         """SA ``number`` becomes this."""
