@@ -69,6 +69,7 @@ class Come:
     beats        beats in
     kind         what becomes of it
     needed       WORKED: the cycle of the beat with the last byte that the command needs (rx: of the IV); -1: none is
+    begun        rx: the cycle of the beat with the last byte of the first block of text; -1: it comes behind that at once
     blocks       WORKED: T, blocks of text
     engine       WORKED: AES, SM4 or NO_KEY
     skipped      rx: beats from the ESP header on that lie behind text and tag; of a frame that isn't WORKED all of them
@@ -80,6 +81,7 @@ class Come:
     beats: int
     kind: Kind = Kind.PASSING
     needed: int = -1
+    begun: int = -1
     blocks: int = 0
     engine: str = AES
     skipped: int = 0
@@ -137,6 +139,8 @@ class SlotTime:
             return Judged(look, -1, -1, self._verdict)
         command = max(look, frame.needed + pace.needed, self._free)
         given = max(command + frame.blocks + pace.text, frame.last + pace.last)
+        if frame.begun >= 0:
+            given = max(given, frame.begun + pace.needed + 1 + frame.blocks)
         self._free = given + 1 + frame.skipped
         # Places leave the engine in their order, one a cycle: AAD, text, lengths.
         self._leaves = max(given + pace.engine[frame.engine], self._leaves + frame.blocks + 2)

@@ -70,8 +70,8 @@ localparam [1:0] ENDED = 2'd2;
 reg [WORD_W-1:0] mem [0:SAS-1];
 reg [LIMITS_W-1:0] limits_mem [0:SAS-1];
 
-// Stage by stage: read, sums, compared, set. A read of the command machine goes in where no frame asks, and out with
-// the sums.
+// Stage by stage: read, sums, compared, set. A read of the command machine goes in where no frame asks or needs its word
+// in the next cycle, and out with the sums.
 
 reg [2:0] stage_reg;
 reg [1:0] rd_stage_reg;
@@ -80,7 +80,7 @@ reg [15:0] bytes_reg;
 reg [WORD_W-1:0] word_reg;
 reg [LIMITS_W-1:0] limits_reg;
 
-wire rd_take = rd_valid && !ask_valid && stage_reg == 3'd0 && rd_stage_reg == 2'd0;
+wire rd_take = rd_valid && !ask_valid && stage_reg[1:0] == 2'd0 && rd_stage_reg == 2'd0;
 wire read = ask_valid || rd_take;
 wire [SA_W-1:0] read_sa = ask_valid ? ask_sa : rd_sa;
 

@@ -24,9 +24,9 @@ __all__ = ["FOUND", "REMOVED", "SETTLED", "Books", "Done", "Flight", "RxSide", "
 
 SETTLED = 64
 """Cycles after which nothing can come that matters for what was seen."""
-REMOVED = {"ipsec_rx": 13, "ipsec_tx": 3}
+REMOVED = {"ipsec_rx": 12, "ipsec_tx": 3}
 """Cycles from the first one with ``reg_req`` to the check of the first head that doesn't find an SA that is taken out."""
-FOUND = {"ipsec_rx": 9, "ipsec_tx": 0}
+FOUND = {"ipsec_rx": 7, "ipsec_tx": 0}
 """Cycles from ``reg_ack`` to the check of the first head that finds an SA that was written."""
 
 _IPV6 = 2
@@ -106,16 +106,16 @@ class RxSide:
         assert flight.head is not None
         flight.result = self.model.finish(flight.head, flight.sent.user & 0xFF)
 
-    def work(self, flight: Flight) -> tuple[int, int, int]:
-        """The beat that the command needs, bytes of text, beats that are skipped."""
+    def work(self, flight: Flight) -> tuple[int, int, int, int]:
+        """The beats that the command needs and in which text's first block ends, bytes of text, beats that are skipped."""
         head, state, given = flight.head, flight.state, flight.given
         assert head is not None
         if flight.kind is not Kind.WORKED or state is None:
             esp = given.l4_offset + (8 if given.natt == 1 else 0)
-            return -1, 0, max(1, blocks(len(flight.sent.data) - esp))
+            return -1, -1, 0, max(1, blocks(len(flight.sent.data) - esp))
         n = head.end - head.esp - 16 - state.sa.tag
         there = blocks(len(flight.sent.data) - head.esp)
-        return (head.esp + 15) // 16, n, max(0, there - 1 - blocks(n + state.sa.tag))
+        return (head.esp + 15) // 16, (head.esp + 31) // 16, n, max(0, there - 1 - blocks(n + state.sa.tag))
 
 
 class TxSide:
@@ -143,15 +143,15 @@ class TxSide:
     def finish(self, flight: Flight) -> None:
         """All was known at the head."""
 
-    def work(self, flight: Flight) -> tuple[int, int, int]:
+    def work(self, flight: Flight) -> tuple[int, int, int, int]:
         given, state = flight.given, flight.state
         if flight.kind is not Kind.WORKED or state is None:
-            return -1, 0, 0
+            return -1, -1, 0, 0
         at = given.l3_payload_offset if state.sa.mode is Mode.TRANSPORT else given.l3_offset
         text = given.end - at
         if len(flight.sent.data) < given.end:
-            return -1, max(0, len(flight.sent.data) - at), 0
-        return -1, text + -(text + 2) % 4 + 2, 0
+            return -1, -1, max(0, len(flight.sent.data) - at), 0
+        return -1, -1, text + -(text + 2) % 4 + 2, 0
 
 
 Side = RxSide | TxSide
@@ -262,15 +262,15 @@ class Books:
         self._under_way.append(flight)
 
     def _judge(self, flight: Flight) -> None:
-        needed, n, skipped, engine = -1, 0, 0, AES
+        needed, begun, n, skipped, engine = -1, -1, 0, 0, AES
         if flight.kind is not Kind.PASSING:
-            beat, n, skipped = self.side.work(flight)
-            needed = flight.beats[min(beat, len(flight.beats) - 1)] if beat >= 0 else -1
+            *places, n, skipped = self.side.work(flight)
+            needed, begun = (flight.beats[min(at, len(flight.beats) - 1)] if at >= 0 else -1 for at in places)
         if flight.kind is Kind.WORKED:
             assert flight.state is not None
             engine = _engine(flight.state, self.side.model.sm4)
         beats = flight.beats
-        flight.come = Come(beats[0], beats[-1], len(beats), flight.kind, needed, blocks(n), engine, skipped)
+        flight.come = Come(beats[0], beats[-1], len(beats), flight.kind, needed, begun, blocks(n), engine, skipped)
         assert flight.look is not None
         flight.judged = self._time.judge(flight.come, flight.look)
 
@@ -286,7 +286,10 @@ class Books:
 
     def disposed(self, cycle: int, seq: int, code: int, queue: int) -> None:
         """A disposition was told."""
-        assert self._ended, f"cycle {cycle}: disposition of seq {seq}, code {code}, of which the model knows nothing"
+        assert self._ended, (
+            f"cycle {cycle}: disposition of seq {seq}, code {code}, of which the model knows nothing; under way: "
+            f"{[shown(flight) for flight in self._leaving if flight.meta['seq'] == seq]}, commands {self.commands[-4:]}"
+        )
         flight = self._ended.popleft()
         assert flight.result is not None and flight.judged is not None
         want = (flight.meta["seq"], flight.result.code, flight.meta["queue"])
