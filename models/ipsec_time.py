@@ -46,7 +46,7 @@ class Pace:
 
 PACES = {
     "ipsec_rx": Pace(15, 2, 2, 4, {AES: 28, SM4: 46, NO_KEY: 13}, 4, 6, 7),
-    "ipsec_tx": Pace(4, 2, 2, 4, {AES: 28, SM4: 46, NO_KEY: 13}, 4, 6, 7),
+    "ipsec_tx": Pace(5, 2, 2, 4, {AES: 25, SM4: 43, NO_KEY: 10}, 1, 2, 3),
 }
 EARLY = -4
 """rx: from the end of the look-up to the first verdict that a frame's early check of the window doesn't see."""
@@ -69,10 +69,13 @@ class Come:
     beats        beats in
     kind         what becomes of it
     needed       WORKED: the cycle of the beat with the last byte that the command needs (rx: of the IV); -1: none is
-    begun        rx: the cycle of the beat with the last byte of the first block of text; -1: it comes behind that at once
+    begun        rx: the cycle of the beat with the last byte of the first block of text; -1: it comes at once behind
+                 what the command needs
     blocks       WORKED: T, blocks of text
     engine       WORKED: AES, SM4 or NO_KEY
     skipped      rx: beats from the ESP header on that lie behind text and tag; of a frame that isn't WORKED all of them
+    behind       tx, WORKED: beats that are put behind the frame's head: headers, ciphertext, tag
+    tail         tx, WORKED: how many of them come behind the last one out of the engine
     out          WORKED: beats out; 0: it ends here
     """
 
@@ -85,6 +88,8 @@ class Come:
     blocks: int = 0
     engine: str = AES
     skipped: int = 0
+    behind: int = 0
+    tail: int = 0
     out: int = 0
 
     @property
@@ -95,7 +100,8 @@ class Come:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Cycles: ``look`` the head's checks, ``command`` c and ``given`` x of the page (-1: it isn't WORKED), ``verdict``."""
+    """Cycles: ``look`` the head's checks, ``command`` c and ``given`` x of the page (-1: it isn't WORKED), and
+    ``verdict``."""
 
     look: int
     command: int
@@ -144,7 +150,8 @@ class SlotTime:
         self._free = given + 1 + frame.skipped
         # Places leave the engine in their order, one a cycle: AAD, text, lengths.
         self._leaves = max(given + pace.engine[frame.engine], self._leaves + frame.blocks + 2)
-        self._worked = self._verdict = max(self._leaves, self._verdict + 1, self._worked + pace.again)
+        self._worked = max(self._leaves + frame.tail, self._worked + max(pace.again, frame.behind))
+        self._verdict = max(self._worked, self._verdict + 1)
         return Judged(look, command, given, self._verdict)
 
     def leave(self, frame: Come, judged: Judged, before: int | None = None) -> Times:

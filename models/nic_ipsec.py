@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from models.config import IpsecConfig
 from models.frames import BEAT_BYTES, Batch, Int64
 from models.ipsec import COUNTERS, Fields, IpsecRx, IpsecTx, Result
-from models.ipsec_sa import Cipher, Mode
+from models.ipsec_sa import Cipher, Mode, Natt
 from models.ipsec_time import AES, SM4, Come, Kind, SlotTime, blocks
 from models.meta import FIELDS as META_FIELDS
 from models.meta import Code
@@ -58,13 +58,36 @@ def slot_of(name: str, config: IpsecConfig) -> Slot:
 
 @dataclass(frozen=True)
 class _Work:
-    """A frame that doesn't simply pass, for its time: as ``Come``; ``needed`` is a beat of the frame, -1: none is."""
+    """A frame that doesn't simply pass, for its time: as ``Come``; ``needed`` and ``begun`` are beats of the frame, -1:
+    none is."""
 
     kind: Kind
     needed: int = -1
+    begun: int = -1
     blocks: int = 0
     engine: str = AES
+    skipped: int = 0
+    behind: int = 0
+    tail: int = 0
     out: int = 0
+
+    def come(self, first: int, last: int, beats: int) -> Come:
+        """The frame, whose beats come one a cycle from cycle ``first`` on, or so that the last one comes later."""
+        needed, begun = (-1 if at < 0 else min(first + at, last) for at in (self.needed, self.begun))
+        return Come(
+            first,
+            last,
+            beats,
+            self.kind,
+            needed=needed,
+            begun=begun,
+            blocks=self.blocks,
+            engine=self.engine,
+            skipped=self.skipped,
+            behind=self.behind,
+            tail=self.tail,
+            out=self.out,
+        )
 
 
 @dataclass(frozen=True)
@@ -101,10 +124,7 @@ class IpsecPassage(Passage):
             if resets != epoch:
                 epoch, time = resets, SlotTime(self.name)
             work = self.work.get(place)
-            come = Come(begin, end, size)
-            if work is not None:
-                needed = -1 if work.needed < 0 else min(begin + work.needed, end)
-                come = Come(begin, end, size, work.kind, needed, work.blocks, work.engine, work.out)
+            come = Come(begin, end, size) if work is None else work.come(begin, end, size)
             times = time.take(come)
             first[k], last[k] = times.first_out, times.last_out
             beats[k] = size if come.passes else come.out
@@ -191,24 +211,39 @@ def _one(slot: Slot, come: Arrival, place: int) -> tuple[Result, _Work, int, int
     if isinstance(slot, IpsecRx):
         flight = slot.begin(frame, given)
         result = slot.finish(flight, bad)
-        if flight.left:
-            return result, _Work(Kind.LEFT, out=beats), -1, 0
-        if flight.code is not Code.NONE or flight.state is None:
-            return result, _Work(Kind.ENDED), flight.sa if flight.state is not None else -1, flight.number
+        if flight.left or flight.code is not Code.NONE or flight.state is None:
+            esp = given.l4_offset + 8 * (given.natt == _NATT_ESP)
+            skipped = max(1, blocks(len(frame) - esp))
+            if flight.left:
+                return result, _Work(Kind.LEFT, skipped=skipped, out=beats), -1, 0
+            return result, _Work(Kind.ENDED, skipped=skipped), flight.sa, flight.number
         sa = flight.state.sa
         n = flight.end - flight.esp - 16 - sa.tag
-        came = max(0, min(n, len(frame) - flight.esp - 16))
-        work = _Work(Kind.WORKED, (flight.esp + 15) // 16, blocks(came), _engine(sa.cipher), _out(result))
+        skipped = max(0, blocks(len(frame) - flight.esp) - 1 - blocks(n + sa.tag))
+        places, engine = ((flight.esp + 15) // 16, (flight.esp + 31) // 16), _engine(sa.cipher)
+        work = _Work(Kind.WORKED, *places, blocks(n), engine, skipped, out=_out(result))
         return result, work, flight.sa, flight.number
     state = slot.table.read(given.acl_sa)
     used = -1 if state is None else state.used
     result = slot.encap(frame, given, bad)
+    transport = state is not None and state.sa.mode is Mode.TRANSPORT
+    at = given.l3_payload_offset if transport else given.l3_offset
+    there = max(1, blocks(len(frame) - at))
     if state is None or state.used == used:
-        return result, _Work(Kind.ENDED), given.acl_sa, 0
-    at = given.l3_payload_offset if state.sa.mode is Mode.TRANSPORT else given.l3_offset
-    text = given.end - at
-    n = max(0, len(frame) - at) if len(frame) < given.end else text + -(text + 2) % 4 + 2
-    work = _Work(Kind.WORKED, -1, blocks(n), _engine(state.sa.cipher), _out(result))
+        return result, _Work(Kind.ENDED, skipped=1 + there), given.acl_sa, 0
+    sa, text = state.sa, given.end - at
+    n = text + -(text + 2) % 4 + 2
+    front = 16 + 8 * (sa.natt is Natt.YES) + (0 if transport else 40 if sa.ipv6 else 20)
+    behind = blocks(front + n + sa.tag)
+    work = _Work(
+        Kind.WORKED,
+        blocks=blocks(n),
+        engine=_engine(sa.cipher),
+        skipped=max(0, there - blocks(text)),
+        behind=behind,
+        tail=behind - front // 16 - blocks(n),
+        out=_out(result),
+    )
     return result, work, given.acl_sa, state.used
 
 
@@ -222,9 +257,7 @@ def _out(result: Result) -> int:
 
 def _alone(name: str, beats: int, work: _Work) -> int:
     """First beat in to first beat out of a frame alone; of one that ends, to its verdict."""
-    needed = -1 if work.needed < 0 else min(work.needed, beats - 1)
-    come = Come(0, beats - 1, beats, work.kind, needed, work.blocks, work.engine, work.out)
-    times = SlotTime(name).take(come)
+    times = SlotTime(name).take(work.come(0, beats - 1, beats))
     return times.first_out if times.first_out >= 0 else times.judged.verdict
 
 

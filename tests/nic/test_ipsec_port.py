@@ -20,7 +20,6 @@ from models.acl import Actions, Masked, Rule, RuleSet
 from models.config import ConfigError, IpsecConfig, NicConfig
 from models.frames import Batch, Edge
 from models.ipsec_sa import Cipher, Mode, Sa
-from models.ipsec_time import AES, ENGINE, LOOKUP
 from models.meta import Code, field_of
 from models.nic import NicPortModel
 from models.parser import ParserModel
@@ -219,8 +218,10 @@ def test_the_latency_of_a_frame_alone_is_that_of_the_pages(size: int) -> None:
     frame, inner = protected(1, size)
     come, leave = -(-len(frame) // 16), -(-len(inner) // 16)
     text = len(frame) - (14 + 20 + 16) - 16
-    command = max(LOOKUP["ipsec_rx"], (14 + 20 + 8 + 7) // 16 + 2)
-    verdict = max(command + -(-text // 16) + 1, come - 1 + 2) + ENGINE[AES]
+    blocks, header = -(-text // 16), 14 + 20
+    command = max(15, (header + 15) // 16 + 2)
+    given = max(command + blocks + 2, come - 1 + 4, (header + 31) // 16 + 3 + blocks)
+    verdict = given + 28
     outer, behind = ParserModel().parse(frame).latency_cycles, ParserModel().parse(inner).latency_cycles
     # Entry 2, parser_rx, pfc_rx 1, ipsec_rx, parser_inner, roce_icrc 1, acl_rx 13, the buffer and five registers.
     assert model.latency_cycles(Edge.WIRE, frame) == 2 + outer + 1 + verdict + 3 + behind + 1 + 13 + leave - 1 + 2 + 5
