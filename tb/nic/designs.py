@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from models.config import NicConfig
 from tb import native
 from tb.build import Design
 from tb.toolchain import ROOT
 
-__all__ = ["least", "port_design"]
+__all__ = ["least", "needed", "port_design"]
 
 _TOP = "nic_port"
 _LIB = (
@@ -60,3 +61,9 @@ def port_design(engine: str, **parameters: int) -> Design:
 def least(sim: str) -> dict[str, int]:
     """Parameters of ``nic_port`` for a simulator: Icarus gets the smallest ACL, since it is slow with wide memories."""
     return {"ACL_RULES": 64} if sim == "icarus" else {}
+
+
+def needed(config: NicConfig) -> dict[str, int]:
+    """Parameters of ``nic_port`` for what a configuration has something for and a port leaves out by default: IPsec,
+    which makes a build take twice as long and the simulation slower."""
+    return {"IPSEC_EN": 1} if any(port.ipsec is not None for port in config.ports) else {}

@@ -14,7 +14,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from models.config import ConfigError
+from models.config import ConfigError, NicConfig
+from tb.nic.designs import needed
 from tb.replay.checks import UsageError, check_captures, sizes
 from tb.replay.pace import PACES
 from tb.replay.perform import Task
@@ -89,7 +90,7 @@ def follow(
 
 
 async def _traced(task: Task, frame: int, seed: int, bar: Bar) -> Trace:
-    target = ProbeTarget(seed)
+    target = ProbeTarget(seed, **needed(NicConfig.parse(task.config)))
     await target.start()
     target.on_program = bar.programming
     return await trace(target, task, frame, bar.tell)

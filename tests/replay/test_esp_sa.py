@@ -9,7 +9,9 @@ Timing:   those of the golden model
 
 from __future__ import annotations
 
+import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,15 @@ from scapy.all import ESP, IP, raw
 from scapy.layers.ipsec import SecurityAssociation
 from typer.testing import CliRunner, Result
 
+from models.config import NicConfig
+from models.ipsec_sa import Cipher
 from models.parser import ParserModel
+from models.port_map import PORT
 from tb.cli import app
 from tb.replay.capture import read_capture
+from tb.replay.sas import secured
+from tb.targets.model import ModelTarget
+from tb.targets.program import RulesError, check_rules
 from tb.toolchain import ROOT
 from tests.ipsec.test_captures import CAPTURES, independent, peers_of
 from tests.nic.test_capture import fields
@@ -185,10 +193,29 @@ def test_what_cannot_be_used_is_one_line(text, name, direction, said, tmp_path):
     assert said in result.stderr and result.stderr.count("\n") == 1 and result.stderr.startswith(f"nicloop: {tmp_path}")
 
 
-def test_a_device_without_ipsec_refuses_the_sas_before_anything_is_written(tmp_path):
+def test_a_device_without_ipsec_refuses_sas_and_those_that_it_has_no_room_for(tmp_path):
     sas = tmp_path / "sas.toml"
     sas.write_text(f"[[sa]]\n{OUT}")
-    result = invoke("replay", IPV4, "--esp-sa", sas, "--target", "native", "--records", tmp_path / "r.jsonl")
-    assert result.exit_code == 2
-    wanted = f"nicloop: {sas}: ipsec_rx: doesn't fit: the device was built without IPsec (IPSEC_EN 0)\n"
-    assert result.stderr.endswith(wanted) and not (tmp_path / "r.jsonl").exists()
+    config, _ = secured(NicConfig(), sas, ["rx"])
+    without = "ipsec_rx: doesn't fit: the device was built without IPsec"
+
+    async def refused(size: dict[str, int] | None) -> str:
+        target = ModelTarget()
+        target.capabilities = replace(target.capabilities, built_to_order=False)
+        if size is not None:
+            await target.configure(config)
+
+            async def read(address: int) -> int:
+                return PORT["ipsec_rx.size"].encode(size, 0)
+
+            target.read = read  # type: ignore[method-assign]
+        with pytest.raises(RulesError) as caught:
+            await check_rules(target, config)
+        return str(caught.value)
+
+    assert asyncio.run(refused(None)).startswith(without)
+    assert asyncio.run(refused({"sas": 0, "sm4": 1})).endswith("1 SAs, and it has room for 0")
+    one = config.ports[0].ipsec
+    assert one is not None
+    config = config.with_port(0, ipsec=replace(one, rx=(replace(one.rx[0], cipher=Cipher.SM4_GCM),)))
+    assert asyncio.run(refused({"sas": 256, "sm4": 0})).endswith("an SA of SM4-GCM, which the device hasn't")
