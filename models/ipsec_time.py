@@ -11,7 +11,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["AES", "EARLY", "NO_KEY", "PACES", "SM4", "Come", "Judged", "Kind", "Pace", "SlotTime", "Times", "blocks"]
+__all__ = [
+    "AES",
+    "EARLY",
+    "NO_KEY",
+    "OUT",
+    "PACES",
+    "SM4",
+    "Come",
+    "Judged",
+    "Kind",
+    "Pace",
+    "SlotTime",
+    "Times",
+    "blocks",
+]
 
 AES, SM4, NO_KEY = "AES", "SM4", "no key"
 """What a packet waits for in the engine."""
@@ -46,7 +60,7 @@ class Pace:
 
 PACES = {
     "ipsec_rx": Pace(15, 2, 2, 4, {AES: 28, SM4: 46, NO_KEY: 13}, 4, 6, 7),
-    "ipsec_tx": Pace(4, 2, 2, 4, {AES: 28, SM4: 46, NO_KEY: 13}, 4, 6, 7),
+    "ipsec_tx": Pace(5, 2, 2, 4, {AES: 25, SM4: 43, NO_KEY: 10}, 1, 2, 3),
 }
 EARLY = -4
 """rx: from the end of the look-up to the first verdict that a frame's early check of the window doesn't see."""
@@ -69,10 +83,14 @@ class Come:
     beats        beats in
     kind         what becomes of it
     needed       WORKED: the cycle of the beat with the last byte that the command needs (rx: of the IV); -1: none is
-    begun        rx: the cycle of the beat with the last byte of the first block of text; -1: it comes behind that at once
+    begun        rx: the cycle of the beat with the last byte of the first block of text; -1: it waits for none
     blocks       WORKED: T, blocks of text
     engine       WORKED: AES, SM4 or NO_KEY
-    skipped      rx: beats from the ESP header on that lie behind text and tag; of a frame that isn't WORKED all of them
+    short        WORKED: blocks of text that its header promises and that never come
+    skipped      beats from the ESP header (tx: from the text) on that lie behind what the engine gets; of a frame that
+                 isn't WORKED what the way to the engine spends on it
+    behind       tx, WORKED: beats that are put behind the frame's head: headers, ciphertext, tag
+    tail         tx, WORKED: how many of them come behind the last one out of the engine
     out          WORKED: beats out; 0: it ends here
     """
 
@@ -84,7 +102,10 @@ class Come:
     begun: int = -1
     blocks: int = 0
     engine: str = AES
+    short: int = 0
     skipped: int = 0
+    behind: int = 0
+    tail: int = 0
     out: int = 0
 
     @property
@@ -95,7 +116,7 @@ class Come:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Cycles: ``look`` the head's checks, ``command`` c and ``given`` x of the page (-1: it isn't WORKED), ``verdict``."""
+    """Cycles: ``look`` of the head's checks, ``command`` and ``given`` c and x of the page (-1: it isn't WORKED)."""
 
     look: int
     command: int
@@ -138,13 +159,16 @@ class SlotTime:
             self._verdict = max(look + pace.ended_look, frame.last + pace.ended_last, self._verdict + 1)
             return Judged(look, -1, -1, self._verdict)
         command = max(look, frame.needed + pace.needed, self._free)
-        given = max(command + frame.blocks + pace.text, frame.last + pace.last)
+        given = max(
+            command + frame.blocks + pace.text, frame.last + pace.last, frame.last + pace.last - 1 + frame.short
+        )
         if frame.begun >= 0:
             given = max(given, frame.begun + pace.needed + 1 + frame.blocks)
         self._free = given + 1 + frame.skipped
         # Places leave the engine in their order, one a cycle: AAD, text, lengths.
         self._leaves = max(given + pace.engine[frame.engine], self._leaves + frame.blocks + 2)
-        self._worked = self._verdict = max(self._leaves, self._verdict + 1, self._worked + pace.again)
+        self._worked = max(self._leaves + frame.tail, self._worked + max(pace.again, frame.behind))
+        self._verdict = max(self._worked, self._verdict + 1)
         return Judged(look, command, given, self._verdict)
 
     def leave(self, frame: Come, judged: Judged, before: int | None = None) -> Times:
