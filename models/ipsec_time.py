@@ -86,7 +86,8 @@ class Come:
     begun        rx: the cycle of the beat with the last byte of the first block of text; -1: it waits for none
     blocks       WORKED: T, blocks of text
     engine       WORKED: AES, SM4 or NO_KEY
-    short        WORKED: blocks of text that its header promises and that never come
+    short        WORKED: blocks of text that its header promises and that never come, and 1 where what the frame's last
+                 beat has of the text is a beat of its own
     skipped      beats from the ESP header (tx: from the text) on that lie behind what the engine gets; of a frame that
                  isn't WORKED what the way to the engine spends on it
     behind       tx, WORKED: beats that are put behind the frame's head: headers, ciphertext, tag

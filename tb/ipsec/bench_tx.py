@@ -76,12 +76,13 @@ async def packets_of_every_length_are_encrypted_whole(slot: Slot) -> None:
 
 @test
 async def long_packets_are_encrypted_whole(slot: Slot) -> None:
-    most = min(16 * HOLD, 9582) - 120
+    most = min(16 * HOLD, 9582) - 136
     await put(slot, 0, mode=Mode.TRANSPORT)
     await put(slot, 1, mode=Mode.TUNNEL, ipv6=True, natt=Natt.YES)
     sizes = [size for size in (1380, 1419, 1420, 1421, 1472, most - 1, most) if size <= most]
     flights = [slot.flight(plain(slot.rng, 4, size), number) for size in sizes for number in (0, 1)]
-    assert set(await slot.ends(flights)) == {"protected"}
+    for row in [flights] if HOLD >= 1024 else [[flight] for flight in flights]:
+        assert set(await slot.ends(row)) == {"protected"}
 
 
 @test
@@ -255,8 +256,11 @@ async def no_packet_is_longer_than_its_limits(slot: Slot) -> None:
     await slot.driver.put("max_packet", 0xFFFF)
     slot.model.max_packet = 0xFFFF
     if HOLD <= 256:
-        flights = [slot.flight(plain(slot.rng, 4, 16 * HOLD - back), 2) for back in range(80, 140)]
-        assert set(await slot.ends(flights)) == {"protected", "ipsec_mtu"}
+        found = set()
+        for back in range(80, 140):
+            # One at a time: two of them don't fit, and the page's cycles are those of frames that find room.
+            found |= set(await slot.ends([slot.flight(plain(slot.rng, 4, 16 * HOLD - back), 2)]))
+        assert found == {"protected", "ipsec_mtu"}
 
 
 @test

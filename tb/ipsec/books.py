@@ -88,6 +88,11 @@ class Work(NamedTuple):
     tail: int = 0
 
 
+def _rest(length: int, at: int) -> int:
+    """1: bytes of a frame's last beat stand in a beat of their own when what begins at ``at`` is moved to lane 0."""
+    return int(length > at and at % 16 != 0 and (length - 1) % 16 + 1 > at % 16)
+
+
 def _engine(state: SaState, sm4: bool) -> str:
     if state.sa.cipher is Cipher.SM4_GCM:
         return SM4 if sm4 else NO_KEY
@@ -128,7 +133,7 @@ class RxSide:
         n = head.end - head.esp - 16 - state.sa.tag
         there = blocks(len(flight.sent.data) - head.esp)
         skipped = max(0, there - 1 - blocks(n + state.sa.tag))
-        short = max(0, blocks(n) - max(0, there - 1))
+        short = max(0, blocks(n) - max(0, there - 1) + _rest(len(flight.sent.data), head.esp))
         return Work(skipped, n, (head.esp + 15) // 16, (head.esp + 31) // 16, short)
 
 
@@ -168,7 +173,7 @@ class TxSide:
         n = text + -(text + 2) % 4 + 2
         front = 16 + 8 * (sa.natt is not Natt.NO) + (0 if transport else 40 if sa.ipv6 else 20)
         behind = blocks(front + n + sa.tag)
-        short = max(0, blocks(n) - there)
+        short = max(0, blocks(n) - there + _rest(len(flight.sent.data), at))
         return Work(max(0, there - blocks(text)), n, -1, -1, short, behind, behind - front // 16 - blocks(n))
 
 
