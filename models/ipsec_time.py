@@ -11,7 +11,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["AES", "EARLY", "NO_KEY", "PACES", "SM4", "Come", "Judged", "Kind", "Pace", "SlotTime", "Times", "blocks"]
+__all__ = [
+    "AES",
+    "EARLY",
+    "NO_KEY",
+    "OUT",
+    "PACES",
+    "SM4",
+    "Come",
+    "Judged",
+    "Kind",
+    "Pace",
+    "SlotTime",
+    "Times",
+    "blocks",
+]
 
 AES, SM4, NO_KEY = "AES", "SM4", "no key"
 """What a packet waits for in the engine."""
@@ -69,11 +83,13 @@ class Come:
     beats        beats in
     kind         what becomes of it
     needed       WORKED: the cycle of the beat with the last byte that the command needs (rx: of the IV); -1: none is
-    begun        rx: the cycle of the beat with the last byte of the first block of text; -1: it comes at once behind
-                 what the command needs
+    begun        rx: the cycle of the beat with the last byte of the first block of text; -1: it waits for none
     blocks       WORKED: T, blocks of text
     engine       WORKED: AES, SM4 or NO_KEY
-    skipped      rx: beats from the ESP header on that lie behind text and tag; of a frame that isn't WORKED all of them
+    short        WORKED: blocks of text that its header promises and that never come, and 1 where what the frame's last
+                 beat has of the text is a beat of its own
+    skipped      beats from the ESP header (tx: from the text) on that lie behind what the engine gets; of a frame that
+                 isn't WORKED what the way to the engine spends on it
     behind       tx, WORKED: beats that are put behind the frame's head: headers, ciphertext, tag
     tail         tx, WORKED: how many of them come behind the last one out of the engine
     out          WORKED: beats out; 0: it ends here
@@ -87,6 +103,7 @@ class Come:
     begun: int = -1
     blocks: int = 0
     engine: str = AES
+    short: int = 0
     skipped: int = 0
     behind: int = 0
     tail: int = 0
@@ -100,8 +117,7 @@ class Come:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Cycles: ``look`` the head's checks, ``command`` c and ``given`` x of the page (-1: it isn't WORKED), and
-    ``verdict``."""
+    """Cycles: ``look`` of the head's checks, ``command`` and ``given`` c and x of the page (-1: it isn't WORKED)."""
 
     look: int
     command: int
@@ -144,7 +160,9 @@ class SlotTime:
             self._verdict = max(look + pace.ended_look, frame.last + pace.ended_last, self._verdict + 1)
             return Judged(look, -1, -1, self._verdict)
         command = max(look, frame.needed + pace.needed, self._free)
-        given = max(command + frame.blocks + pace.text, frame.last + pace.last)
+        given = max(
+            command + frame.blocks + pace.text, frame.last + pace.last, frame.last + pace.last - 1 + frame.short
+        )
         if frame.begun >= 0:
             given = max(given, frame.begun + pace.needed + 1 + frame.blocks)
         self._free = given + 1 + frame.skipped

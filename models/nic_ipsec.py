@@ -66,6 +66,7 @@ class _Work:
     begun: int = -1
     blocks: int = 0
     engine: str = AES
+    short: int = 0
     skipped: int = 0
     behind: int = 0
     tail: int = 0
@@ -83,6 +84,7 @@ class _Work:
             begun=begun,
             blocks=self.blocks,
             engine=self.engine,
+            short=self.short,
             skipped=self.skipped,
             behind=self.behind,
             tail=self.tail,
@@ -219,9 +221,11 @@ def _one(slot: Slot, come: Arrival, place: int) -> tuple[Result, _Work, int, int
             return result, _Work(Kind.ENDED, skipped=skipped), flight.sa, flight.number
         sa = flight.state.sa
         n = flight.end - flight.esp - 16 - sa.tag
-        skipped = max(0, blocks(len(frame) - flight.esp) - 1 - blocks(n + sa.tag))
+        there = blocks(len(frame) - flight.esp)
+        skipped = max(0, there - 1 - blocks(n + sa.tag))
+        short = max(0, blocks(n) - max(0, there - 1) + _rest(len(frame), flight.esp))
         places, engine = ((flight.esp + 15) // 16, (flight.esp + 31) // 16), _engine(sa.cipher)
-        work = _Work(Kind.WORKED, *places, blocks(n), engine, skipped, out=_out(result))
+        work = _Work(Kind.WORKED, *places, blocks(n), engine, short, skipped, out=_out(result))
         return result, work, flight.sa, flight.number
     state = slot.table.read(given.acl_sa)
     used = -1 if state is None else state.used
@@ -239,12 +243,18 @@ def _one(slot: Slot, come: Arrival, place: int) -> tuple[Result, _Work, int, int
         Kind.WORKED,
         blocks=blocks(n),
         engine=_engine(sa.cipher),
+        short=max(0, blocks(n) - there + _rest(len(frame), at)),
         skipped=max(0, there - blocks(text)),
         behind=behind,
         tail=behind - front // 16 - blocks(n),
         out=_out(result),
     )
     return result, work, given.acl_sa, state.used
+
+
+def _rest(length: int, at: int) -> int:
+    """1: bytes of a frame's last beat stand in a beat of their own when what begins at ``at`` is moved to lane 0."""
+    return int(length > at and at % BEAT_BYTES != 0 and (length - 1) % BEAT_BYTES + 1 > at % BEAT_BYTES)
 
 
 def _engine(cipher: Cipher) -> str:

@@ -100,7 +100,7 @@ wire [127:0] text = !summed ? s_text_data
 
 wire [`META_W-1:0] new_meta;
 
-ipsec_tx_meta meta (
+ipsec_tx_meta meta_inst (
     .meta(s_meta), .transport(word_transport), .udp(word_udp), .kind(word_kind), .payload(word_payload),
     .packet(word_packet), .l4_offset(word_l4_offset), .spi(word_spi), .low(word_low), .src_port(word_src_port),
     .dst_port(word_dst_port), .src(word_src), .dst(word_dst), .dscp(word_dscp), .ecn(word_ecn),

@@ -1,5 +1,5 @@
-"""ESP transmitted, on the ports of ``ipsec_tx``. Every test ends with counters, event and states of all SAs checked, and
-every frame that leaves or ends is held against the models, its cycles too (tb/ipsec/env.py)."""
+"""ESP transmitted, on the ports of ``ipsec_tx``. Every test ends with counters, event and states of all SAs checked,
+and every frame that leaves or ends is held against the models, its cycles too (tb/ipsec/env.py)."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ def spoilt(frame: bytes, at: int, mask: int = 1) -> bytes:
 
 @test
 async def every_form_of_esp_is_put_on(slot: Slot) -> None:
-    number, kinds = 0, list(product(KNOWN, (8, 12, 16)))
+    kinds = list(product(KNOWN, (8, 12, 16)))
+    forms = list(product((Mode.TRANSPORT, Mode.TUNNEL), (False, True), (Natt.NO, Natt.YES), (False, True)))
     flights = []
-    for mode, ipv6_, natt, esn in product((Mode.TRANSPORT, Mode.TUNNEL), (False, True), (Natt.NO, Natt.YES), (0, 1)):
+    for number, (mode, ipv6_, natt, esn) in enumerate(forms):
         cipher, tag = kinds[number % len(kinds)]
         at = number % slot.sas
-        await put(slot, at, mode=mode, ipv6=ipv6_, natt=natt, cipher=cipher, tag=tag, esn=bool(esn))
-        number += 1
+        await put(slot, at, mode=mode, ipv6=ipv6_, natt=natt, cipher=cipher, tag=tag, esn=esn)
         for tags, family in product((b"", VLAN, QINQ), (4, 6)):
             size = slot.rng.randrange(64)
             tail = slot.rng.randbytes(size % 5)
             flights.append(slot.flight(plain(slot.rng, family, size, tags=tags, tail=tail), at))
-        if number % slot.sas == 0 or number == 16:
+        if (number + 1) % slot.sas == 0 or number + 1 == len(forms):
             assert set(await slot.ends(flights)) == {"protected"}
             flights.clear()
 
@@ -76,17 +76,17 @@ async def packets_of_every_length_are_encrypted_whole(slot: Slot) -> None:
 
 @test
 async def long_packets_are_encrypted_whole(slot: Slot) -> None:
-    most = min(16 * HOLD, 9582) - 120
+    most = min(16 * HOLD, 9582) - 136
     await put(slot, 0, mode=Mode.TRANSPORT)
     await put(slot, 1, mode=Mode.TUNNEL, ipv6=True, natt=Natt.YES)
     sizes = [size for size in (1380, 1419, 1420, 1421, 1472, most - 1, most) if size <= most]
     flights = [slot.flight(plain(slot.rng, 4, size), number) for size in sizes for number in (0, 1)]
-    assert set(await slot.ends(flights)) == {"protected"}
+    for row in [flights] if HOLD >= 1024 else [[flight] for flight in flights]:
+        assert set(await slot.ends(row)) == {"protected"}
 
 
 @test
 async def fields_of_an_outer_header_come_from_where_the_sa_says(slot: Slot) -> None:
-    number = 0
     rows: list[dict[str, object]] = [
         {},
         {"dscp": 9},
@@ -102,9 +102,8 @@ async def fields_of_an_outer_header_come_from_where_the_sa_says(slot: Slot) -> N
         {"src_port": 1, "dst_port": 0xFFFE},
         {"dscp": 21, "ecn_compat": True, "ttl": 255, "df": Df.SET, "flow_label": 1},
     ]
-    for row, ipv6_, natt in product(rows, (False, True), (Natt.NO, Natt.YES)):
+    for number, (row, ipv6_, natt) in enumerate(product(rows, (False, True), (Natt.NO, Natt.YES))):
         at = number % slot.sas
-        number += 1
         await put(slot, at, mode=Mode.TUNNEL, ipv6=ipv6_, natt=natt, **row)
         frames = [
             plain(slot.rng, family, 9, tos=slot.rng.getrandbits(6) << 2 | ecn, **extra)
@@ -167,14 +166,8 @@ async def metadata_of_an_encrypted_frame_are_a_parsers(slot: Slot) -> None:
     names += ["inner_l3_kind", "inner_l3_offset", "inner_l3_length", "inner_ip_src", "inner_ip_dst", "inner_dscp"]
     names += ["inner_ecn", "inner_ttl", "inner_protocol", "inner_fragment", "inner_l4_kind", "inner_l4_offset"]
     names += ["inner_src_port", "inner_dst_port", "inner_udp_length", "src_port", "dst_port"]
-    flights = []
-    for _ in range(8):
-        noise = slot.flight(b"\0" * 64).meta
-        rng = slot.rng
-        wide = {name: (1 << rng.randrange(1, 9)) - 1 & 1 if name in ("roce", "bth_fecn", "bth_becn", "bth_ack_req") else 1
-                for name in names}
-        del noise
-        flights += [slot.flight(plain(rng, rng.choice((4, 6)), 20), at, 0, **wide) for at in (0, 1, 2)]
+    wide = dict.fromkeys(names, 1)
+    flights = [slot.flight(plain(slot.rng, family, 20), at, 0, **wide) for family in (4, 6) for at in (0, 1, 2)]
     assert set(await slot.ends(flights)) == {"protected"}
 
 
@@ -207,7 +200,13 @@ async def of_two_faults_the_first_in_order_decides(slot: Slot) -> None:
         "mtu": ("ipsec_mtu", {"l3_length": 600}),
     }
     flights, want = [], []
-    for sa_name, code in (("no_sa", "ipsec_no_sa"), ("cipher", "ipsec_cipher"), ("good", None), ("ended", None), ("used", None)):
+    for sa_name, code in (
+        ("no_sa", "ipsec_no_sa"),
+        ("cipher", "ipsec_cipher"),
+        ("good", None),
+        ("ended", None),
+        ("used", None),
+    ):
         at = number[sa_name]
         rows: list[tuple[str, ...]] = [(), *((name,) for name in faults)]
         names = list(faults)
@@ -246,20 +245,22 @@ async def bad_frames_end_with_their_reason_and_short_ones_as_truncated(slot: Slo
 @test
 async def no_packet_is_longer_than_its_limits(slot: Slot) -> None:
     """A byte around ``mtu``, ``max_packet`` and HOLD_BEATS, with every length of padding."""
-    number = 0
-    for mtu, natt, mode, tag in ((300, Natt.NO, Mode.TUNNEL, 16), (303, Natt.YES, Mode.TRANSPORT, 8), (0, Natt.NO, Mode.TUNNEL, 12)):
+    rows = ((300, Natt.NO, Mode.TUNNEL, 16), (303, Natt.YES, Mode.TRANSPORT, 8), (0, Natt.NO, Mode.TUNNEL, 12))
+    for number, (mtu, natt, mode, tag) in enumerate(rows):
         await put(slot, number, mtu=mtu, natt=natt, mode=mode, tag=tag, ipv6=bool(number & 1))
         if not mtu:
             await slot.driver.put("max_packet", 350)
             slot.model.max_packet = 350
         flights = [slot.flight(plain(slot.rng, 4, size), number) for size in range(170, 300)]
         assert set(await slot.ends(flights)) == {"protected", "ipsec_mtu"}
-        number += 1
     await slot.driver.put("max_packet", 0xFFFF)
     slot.model.max_packet = 0xFFFF
     if HOLD <= 256:
-        flights = [slot.flight(plain(slot.rng, 4, 16 * HOLD - back), 2) for back in range(80, 140)]
-        assert set(await slot.ends(flights)) == {"protected", "ipsec_mtu"}
+        found = set()
+        for back in range(80, 140):
+            # One at a time: two of them don't fit, and the page's cycles are those of frames that find room.
+            found |= set(await slot.ends([slot.flight(plain(slot.rng, 4, 16 * HOLD - back), 2)]))
+        assert found == {"protected", "ipsec_mtu"}
 
 
 @test
@@ -321,7 +322,9 @@ async def sas_change_under_traffic_and_each_frame_has_the_old_one_or_the_new(slo
         else:
             one = replace(one, key=slot.rng.randbytes(len(one.key)), spi=slot.rng.getrandbits(32))
             if turn % 2:
-                one = replace(one, tag=slot.rng.choice((8, 12, 16)), mode=slot.rng.choice((Mode.TUNNEL, Mode.TRANSPORT)))
+                one = replace(
+                    one, tag=slot.rng.choice((8, 12, 16)), mode=slot.rng.choice((Mode.TUNNEL, Mode.TRANSPORT))
+                )
             await slot.write(1, one)
             _seen_command("rewritten" if turn else "written")
         _seen_command("under_traffic")
@@ -351,7 +354,9 @@ async def keys_and_salts_are_never_read(slot: Slot) -> None:
         secrets |= {int.from_bytes(one.key[at : at + 4], "little") for at in range(0, len(one.key), 4)}
         secrets.add(int.from_bytes(one.salt, "little"))
     await slot.play(slot.flight(plain(slot.rng, 4, 20), number) for number in range(len(ones)))
-    known = {address for register in MAP for address in range(register.address, register.address + register.width // 8, 4)}
+    known = {
+        address for register in MAP for address in range(register.address, register.address + register.width // 8, 4)
+    }
     for where in range(0, 0x400, 4):
         value, error = await slot.bus.access(where, None)
         assert error == (where not in known), f"{where:#x}: error {error}"
@@ -378,7 +383,9 @@ def mixed(slot: Slot, count: int, sas: int, most: int = 200) -> Iterator[Flight]
             extra = {"options": bytes((1,)) * (4 * rng.choice((0, 0, 1, 10))), "ttl": rng.randrange(256)}
             extra["flags"] = rng.choice((0, 0x4000, 0x4000, 0x2000))
         tags = rng.choice((b"", VLAN, QINQ))
-        frame = plain(rng, family, rng.randrange(most), tags=tags, tos=rng.getrandbits(8), tail=bytes(rng.randrange(9)), **extra)
+        frame = plain(
+            rng, family, rng.randrange(most), tags=tags, tos=rng.getrandbits(8), tail=bytes(rng.randrange(9)), **extra
+        )
         if kind > 0.95:
             frame = frame[: -rng.randrange(1, 30)]
         yield slot.flight(frame, rng.randrange(sas), bad=bad)
@@ -420,7 +427,13 @@ async def frames_pass_every_pair_of_pauses(slot: Slot) -> None:
 @test
 async def a_storm_of_all_kinds_is_as_the_model_says(slot: Slot) -> None:
     count = await some(slot, 18)
-    for source, sink in (("none", "none"), ("storm", "none"), ("none", "storm"), ("bursty", "bursty"), ("none", "none")):
+    for source, sink in (
+        ("none", "none"),
+        ("storm", "none"),
+        ("none", "storm"),
+        ("bursty", "bursty"),
+        ("none", "none"),
+    ):
         slot.pause(source, sink)
         await slot.play(mixed(slot, 150, count + 1))
     slot.pause("none", "none")
@@ -481,7 +494,17 @@ async def no_length_takes_longer_than_its_wire(slot: Slot) -> None:
 async def faults_of_the_field_are_not_here(slot: Slot) -> None:
     """Padding to 4 bytes and no more around the MTU; tags of all lengths side by side; the high half in the tag."""
     for number, tag in enumerate((8, 12, 16)):
-        await put(slot, number, tag=tag, mode=Mode.TUNNEL, mtu=1500, ipv6=False, natt=Natt.NO, esn=tag == 12, sequence=2**32 - 2)
+        await put(
+            slot,
+            number,
+            tag=tag,
+            mode=Mode.TUNNEL,
+            mtu=1500,
+            ipv6=False,
+            natt=Natt.NO,
+            esn=tag == 12,
+            sequence=2**32 - 2,
+        )
     sizes = range(1439, 1447)
     if 16 * HOLD < 1600:
         sizes = range(39, 47)

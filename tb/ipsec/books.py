@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from models.ipsec import Fields, InFlight, IpsecRx, IpsecTx, Result
-from models.ipsec_sa import Cipher, Mode, Sa, SaState
+from models.ipsec_sa import Cipher, Mode, Natt, Sa, SaState
 from models.ipsec_time import AES, EARLY, NO_KEY, SM4, Come, Judged, Kind, SlotTime, blocks
 from models.meta import Code, pack, unpack
 from tb.ipsec.driver import REMOVE, WRITE
@@ -24,9 +24,9 @@ __all__ = ["FOUND", "REMOVED", "SETTLED", "Books", "Done", "Flight", "RxSide", "
 
 SETTLED = 64
 """Cycles after which nothing can come that matters for what was seen."""
-REMOVED = {"ipsec_rx": 12, "ipsec_tx": 3}
-"""Cycles from the first one with ``reg_req`` to the check of the first head that doesn't find an SA that is taken out."""
-FOUND = {"ipsec_rx": 7, "ipsec_tx": 0}
+REMOVED = {"ipsec_rx": 12, "ipsec_tx": 4}
+"""Cycles from the first one with ``reg_req`` to the check of the first head that doesn't find the SA."""
+FOUND = {"ipsec_rx": 7, "ipsec_tx": -1}
 """Cycles from ``reg_ack`` to the check of the first head that finds an SA that was written."""
 
 _IPV6 = 2
@@ -75,6 +75,24 @@ class Done:
         return Code(self.flight.result.code)
 
 
+class Work(NamedTuple):
+    """What a frame's time depends on, as ``Come`` names it, but for ``n``, bytes of text, and ``needed`` and ``begun``,
+    numbers of beats (-1: none)."""
+
+    skipped: int
+    n: int = 0
+    needed: int = -1
+    begun: int = -1
+    short: int = 0
+    behind: int = 0
+    tail: int = 0
+
+
+def _rest(length: int, at: int) -> int:
+    """1: bytes of a frame's last beat stand in a beat of their own when what begins at ``at`` is moved to lane 0."""
+    return int(length > at and at % 16 != 0 and (length - 1) % 16 + 1 > at % 16)
+
+
 def _engine(state: SaState, sm4: bool) -> str:
     if state.sa.cipher is Cipher.SM4_GCM:
         return SM4 if sm4 else NO_KEY
@@ -106,16 +124,17 @@ class RxSide:
         assert flight.head is not None
         flight.result = self.model.finish(flight.head, flight.sent.user & 0xFF)
 
-    def work(self, flight: Flight) -> tuple[int, int, int, int]:
-        """The beats that the command needs and in which text's first block ends, bytes of text, beats that are skipped."""
+    def work(self, flight: Flight) -> Work:
         head, state, given = flight.head, flight.state, flight.given
         assert head is not None
         if flight.kind is not Kind.WORKED or state is None:
             esp = given.l4_offset + (8 if given.natt == 1 else 0)
-            return -1, -1, 0, max(1, blocks(len(flight.sent.data) - esp))
+            return Work(max(1, blocks(len(flight.sent.data) - esp)))
         n = head.end - head.esp - 16 - state.sa.tag
         there = blocks(len(flight.sent.data) - head.esp)
-        return (head.esp + 15) // 16, (head.esp + 31) // 16, n, max(0, there - 1 - blocks(n + state.sa.tag))
+        skipped = max(0, there - 1 - blocks(n + state.sa.tag))
+        short = max(0, blocks(n) - max(0, there - 1) + _rest(len(flight.sent.data), head.esp))
+        return Work(skipped, n, (head.esp + 15) // 16, (head.esp + 31) // 16, short)
 
 
 class TxSide:
@@ -143,15 +162,19 @@ class TxSide:
     def finish(self, flight: Flight) -> None:
         """All was known at the head."""
 
-    def work(self, flight: Flight) -> tuple[int, int, int, int]:
+    def work(self, flight: Flight) -> Work:
         given, state = flight.given, flight.state
+        transport = state is not None and state.sa.mode is Mode.TRANSPORT
+        at = given.l3_payload_offset if transport else given.l3_offset
+        there = max(1, blocks(len(flight.sent.data) - at))
         if flight.kind is not Kind.WORKED or state is None:
-            return -1, -1, 0, 0
-        at = given.l3_payload_offset if state.sa.mode is Mode.TRANSPORT else given.l3_offset
-        text = given.end - at
-        if len(flight.sent.data) < given.end:
-            return -1, -1, max(0, len(flight.sent.data) - at), 0
-        return -1, -1, text + -(text + 2) % 4 + 2, 0
+            return Work(1 + there)
+        sa, text = state.sa, given.end - at
+        n = text + -(text + 2) % 4 + 2
+        front = 16 + 8 * (sa.natt is not Natt.NO) + (0 if transport else 40 if sa.ipv6 else 20)
+        behind = blocks(front + n + sa.tag)
+        short = max(0, blocks(n) - there + _rest(len(flight.sent.data), at))
+        return Work(max(0, there - blocks(text)), n, -1, -1, short, behind, behind - front // 16 - blocks(n))
 
 
 Side = RxSide | TxSide
@@ -175,6 +198,9 @@ class Books:
         self._ended: deque[Flight] = deque()
         """Frames that ended, and whose disposition wasn't told."""
         self._changes: deque[tuple[int, Callable[[], None]]] = deque()
+        self._keys = 0
+        """Keys that were written since the slot was empty. Each may take a place in the engine (docs/gcm.md, Time), and
+        frames behind it are a cycle later."""
         self.commands: list[tuple[int, int, int]] = []
         self._seen: deque[tuple[int, Callable[..., None], tuple[Any, ...]]] = deque()
         self.last_out = -1
@@ -207,6 +233,8 @@ class Books:
         self.commands.append((op, number, cycle))
         table = self.side.model.table
         if op in (WRITE, REMOVE) and number < table.size:
+            if self.entered > self.gone:
+                self._keys += 1
             self._changes.append((cycle + REMOVED[self.side.slot], lambda: table.remove(number)))
 
     def answered(self, op: int, number: int, sa: Sa | None, cycle: int) -> None:
@@ -262,15 +290,26 @@ class Books:
         self._under_way.append(flight)
 
     def _judge(self, flight: Flight) -> None:
-        needed, begun, n, skipped, engine = -1, -1, 0, 0, AES
-        if flight.kind is not Kind.PASSING:
-            *places, n, skipped = self.side.work(flight)
-            needed, begun = (flight.beats[min(at, len(flight.beats) - 1)] if at >= 0 else -1 for at in places)
-        if flight.kind is Kind.WORKED:
+        beats, kind, engine = flight.beats, flight.kind, AES
+        work = Work(0) if kind is Kind.PASSING else self.side.work(flight)
+        if kind is Kind.WORKED:
             assert flight.state is not None
             engine = _engine(flight.state, self.side.model.sm4)
-        beats = flight.beats
-        flight.come = Come(beats[0], beats[-1], len(beats), flight.kind, needed, begun, blocks(n), engine, skipped)
+        needed, begun = (beats[min(at, len(beats) - 1)] if at >= 0 else -1 for at in (work.needed, work.begun))
+        flight.come = Come(
+            beats[0],
+            beats[-1],
+            len(beats),
+            kind,
+            needed,
+            begun,
+            blocks(work.n),
+            engine,
+            work.short,
+            work.skipped,
+            work.behind,
+            work.tail,
+        )
         assert flight.look is not None
         flight.judged = self._time.judge(flight.come, flight.look)
 
@@ -296,7 +335,7 @@ class Books:
         assert (seq, code, queue) == want, (
             f"cycle {cycle}: disposition (seq, code, queue) is {(seq, code, queue)}, must be {want}: {shown(flight)}"
         )
-        assert cycle == flight.judged.verdict, (
+        assert 0 <= cycle - flight.judged.verdict <= self._keys, (
             f"disposition in cycle {cycle}, must be {flight.judged.verdict}: {shown(flight)}"
         )
         self._done(Done(flight, -1, -1))
@@ -314,8 +353,9 @@ class Books:
         assert come is not None and judged is not None
         come = replace(come, out=want.beats())
         times = self._time.leave(come, judged, self.last_out)
-        last = times.last_out if exact else got.last_cycle
-        assert (got.valid_cycle, got.last_cycle) == (times.first_out, last), (
+        late = got.valid_cycle - times.first_out
+        last = times.last_out + late if exact else got.last_cycle
+        assert 0 <= late <= self._keys and got.last_cycle == last, (
             f"first and last beat left in cycles {got.valid_cycle}, {got.last_cycle}, must be {times.first_out}, "
             f"{last}; the frame before ended in {self.last_out}: {shown(flight)}"
         )
@@ -335,10 +375,6 @@ class Books:
             self._time.leave(flight.come, flight.judged, self.last_out)
         raise AssertionError(f"cycle {cycle}: a frame left that nobody sent")
 
-    def open(self) -> int:
-        """Frames that came and have neither left nor ended."""
-        return sum(flight.result is None or flight.result.frame is not None for flight in self._leaving)
-
     def closed(self) -> None:
         """Nothing is left over."""
         assert not self.sent and not self._come and not self._under_way, "frames are on their way"
@@ -348,6 +384,7 @@ class Books:
             assert flight.come is not None and flight.judged is not None
             self._time.leave(flight.come, flight.judged, self.last_out)
         self._leaving.clear()
+        self._keys = 0
 
 
 def shown(flight: Flight) -> str:
@@ -359,8 +396,8 @@ def shown(flight: Flight) -> str:
     cycles = f"{flight.beats[0]}..{flight.beats[-1]}" if flight.beats else "not yet"
     sa = "" if flight.state is None else f"\n{flight.state.sa}"
     return (
-        f"frame of {len(flight.sent.data)} bytes, seq {flight.meta['seq']}, tuser {flight.sent.user:#x}, came {cycles}, "
-        f"{flight.kind.name}{code}, {flight.judged}\n{flight.sent.data[:160].hex()}\n{fields}{sa}"
+        f"frame of {len(flight.sent.data)} bytes, seq {flight.meta['seq']}, tuser {flight.sent.user:#x}, "
+        f"came {cycles}, {flight.kind.name}{code}, {flight.judged}\n{flight.sent.data[:160].hex()}\n{fields}{sa}"
     )
 
 

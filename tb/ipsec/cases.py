@@ -83,8 +83,8 @@ class Peer:
         ttl: int = 64,
         udp_sum: int = 0,
     ) -> bytes:
-        """The IP packet of a text that has its trailer. extensions: number of the first one, and all of them but for the
-        last one's next header, which is the first byte of the last one."""
+        """The IP packet of a text that has its trailer. extensions: the number of a header and the header, whose first
+        byte is written here."""
         natt = self.sa.natt is Natt.YES if natt is None else natt
         number = self.next() if number is None else number
         esp = sealed(self.sa, text, number, self.rng.randbytes(8))
@@ -129,7 +129,9 @@ class Peer:
         return Peer(replace(self.sa, **changes), self.rng, self.number)  # type: ignore[arg-type]
 
 
-def plain(rng: Random, family: int, size: int, *, tags: bytes = b"", tos: int = 0, tail: bytes = b"", **ip: object) -> bytes:
+def plain(
+    rng: Random, family: int, size: int, *, tags: bytes = b"", tos: int = 0, tail: bytes = b"", **ip: object
+) -> bytes:
     """A frame to be encrypted: UDP with ``size`` bytes in it."""
     payload = datagram(rng.randbytes(size))
     if family == 4:

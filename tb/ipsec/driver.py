@@ -76,8 +76,8 @@ class SlotBus:
 
 
 class SaDriver:
-    """What a driver does. begun: called with op, number and cycle when ``command`` is about to be written, the first with
-    ``reg_req``; answered: with the SA as well, in that of ``reg_ack``."""
+    """What a driver does. begun: called with op, number and cycle in the first cycle in which ``command`` is written;
+    answered: with the SA as well, in that of ``reg_ack``."""
 
     def __init__(
         self,

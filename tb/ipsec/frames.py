@@ -1,4 +1,4 @@
-"""Frames for the tests and benches of IPsec, built byte by byte; ESP sealed by ``cryptography`` with nothing of the model in it."""
+"""Frames for tests and benches of IPsec, built byte by byte; ESP sealed by ``cryptography``, without the model."""
 
 from __future__ import annotations
 

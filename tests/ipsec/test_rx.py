@@ -1,8 +1,8 @@
 """Launches the bench of ``ipsec_rx``.
 
-Sweep:    modes, families, NAT-T, ciphers, tags, every length to 200 and long ones, every padding, each check of the page
-          and pairs of them, every size of window, ESN across 2^32, every bit of a tag, SAs that change under traffic,
-          every pair of pauses, resets, random storms; parameters SAS, SM4_EN, HOLD_BEATS
+Sweep:    modes, families, NAT-T, ciphers, tags, every length to 200 and long ones, every padding, each check of the
+          page and pairs of them, every size of window, ESN across 2^32, every bit of a tag, SAs that change under
+          traffic, every pair of pauses, resets, random storms; parameters SAS, SM4_EN, HOLD_BEATS
 Stimulus: frames sealed by ``cryptography``; captures of other implementations; noise on whatever isn't valid, X under
           Icarus
 Checks:   every byte, metadata, tuser, disposition, counter, event and state against models/ipsec.py; nothing of a frame
