@@ -219,3 +219,30 @@ def test_a_device_without_ipsec_refuses_sas_and_those_that_it_has_no_room_for(tm
     assert one is not None
     config = config.with_port(0, ipsec=replace(one, rx=(replace(one.rx[0], cipher=Cipher.SM4_GCM),)))
     assert asyncio.run(refused({"sas": 256, "sm4": 0})).endswith("an SA of SM4-GCM, which the device hasn't")
+
+
+@pytest.mark.regress
+def test_the_rtl_decrypts_every_peers_capture_and_encrypts_as_the_model_says(material, tmp_path):
+    """One build with IPsec takes minutes."""
+    sas, out = tmp_path / "sas.toml", tmp_path / "out.pcapng"
+    for name in CAPTURES:
+        table = (near_the_wrap if "wrap" in name else esp_sa)(
+            material, name, tmp_path / ("near.toml" if "wrap" in name else "esp_sa")
+        )
+        for extra in ((), (IPV4,)):
+            capture = material / f"10_peers/{name}.pcap"
+            result = invoke("replay", capture, *extra, "--esp-sa", table, "--target", "native", "--json")
+            assert result.exit_code == 0, (name, result.output)
+            figures = json.loads(result.stdout)
+            assert figures["ipsec"][0]["used"] and not any(row["dropped"] for row in figures["ipsec"][0]["used"]), name
+    sas.write_text(f"[[sa]]\n{OUT}")
+    result = invoke(
+        *("replay", IPV4, "--direction", "tx", "--pace", "line-rate", "--esp-sa", sas, "--target", "native"),
+        *("--out", out),
+    )
+    assert result.exit_code == 0, result.output
+    theirs = SecurityAssociation(
+        ESP, spi=0x1128, crypt_algo="AES-GCM", crypt_key=bytes.fromhex(KEY), tunnel_header=IP(src="1.2.3.4")
+    )
+    opened = [theirs.decrypt(IP(frame[14:])) for frame in read_capture(out).batch if frame[23:24] == b"\x32"]
+    assert len(opened) > 30
