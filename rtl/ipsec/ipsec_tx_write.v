@@ -85,7 +85,7 @@ wire tunnel = !word_transport;
 wire was_ipv4 = s_meta[`MF_L3_KIND] == 2'd1;
 wire [127:0] head;
 
-ipsec_rx_head patch (
+ipsec_head patch (
     .beat(beat), .data(s_data), .tunnel(tunnel), .inner_ipv6(out_ipv6), .ipv4(was_ipv4),
     .l3_offset(s_meta[`MF_L3_OFFSET]), .protocol_offset(s_meta[`MF_PROTOCOL_OFFSET]),
     .new_length(new_length), .change(fold(change)), .next_header(protocol), .mended(head)
