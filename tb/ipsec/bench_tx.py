@@ -227,6 +227,8 @@ async def of_two_faults_the_first_in_order_decides(slot: Slot) -> None:
     found = await slot.ends(flights)
     wrong = [(a, b) for a, b in zip(found, want, strict=True) if a != b]
     assert not wrong, wrong
+    # A number beyond the last, whose low bits are those of an SA.
+    assert await slot.ends([slot.flight(frame, 1 + slot.sas)]) == ["ipsec_no_sa"]
 
 
 @test
