@@ -21,7 +21,7 @@ endif
 # What SIM, BLOCK, TEST and SEED mean to pytest and to `nicloop sim`.
 PYTEST_WHERE := $(if $(TEST),'$(TEST)',$(if $(BLOCK),tests/$(BLOCK),tests))
 # One test runs in this process: there pytest says what it could not find.
-PYTEST_JOBS  := $(if $(TEST),,-n $(JOBS))
+PYTEST_JOBS  := $(if $(TEST),,-n $(JOBS) --dist worksteal)
 PYTEST_FLAGS := $(if $(SIM),--sim $(SIM)) $(if $(SEED),--seed $(SEED)) $(if $(TARGET),--target $(TARGET))
 SIM_FLAGS    := $(if $(SIM),--sim $(SIM)) $(if $(SEED),--seed $(SEED)) $(if $(filter-out 0,$(WAVES)),--waves)
 

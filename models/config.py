@@ -10,10 +10,13 @@
     [port.0.acl]
     rx = "rules.toml"
 
+    [port.0.ipsec]
+    rx = "sas.toml"
+
 A key that is left out has the reset value of its register. ``KEYS`` is the whole list of what a port takes itself,
 ``SECTIONS`` has such a list for each block of it; errors, ``to_toml`` and docs/config.md follow them. What the ACL
-takes are no registers but rules: those of a file beside this one, or tables here. Every error is a ``ConfigError`` that
-names the file, the key by its dotted path and the values that are accepted there.
+takes are no registers but rules, and of IPsec SAs: those of a file beside this one, or tables here. Every error is a
+``ConfigError`` that names the file, the key by its dotted path and the values that are accepted there.
 """
 
 from __future__ import annotations
@@ -28,6 +31,8 @@ from typing import Any
 
 from models.acl import RuleSet
 from models.acl_file import AclFileError, read_rules, rule_set_of_tables, rule_set_to_toml
+from models.ipsec_file import FileSa, SaFileError, read_sas, sas_of_tables, sas_to_toml
+from models.ipsec_sa import Sa
 from models.meta import Code
 
 __all__ = [
@@ -39,10 +44,12 @@ __all__ = [
     "PORTS",
     "SECTIONS",
     "ConfigError",
+    "IpsecConfig",
     "Key",
     "NicConfig",
     "ParserConfig",
     "PortConfig",
+    "sas_of_side",
 ]
 
 PORTS = 2
@@ -213,13 +220,68 @@ SECTIONS: dict[str, tuple[type[Section], tuple[Key, ...]]] = {"parser": (ParserC
 ACL_SIDES = ("rx", "tx")
 """Keys of a port's table ``acl``: a rule set each, ``acl_rx`` and ``acl_tx`` of its ``PortConfig``."""
 
+IPSEC_SIDES = ("rx", "tx")
+"""Keys of a port's table ``ipsec`` that are SAs."""
+
+MOST_SAS = 256
+"""SAs of a slot."""
+
+_IPSEC_KEYS: tuple[Key, ...] = (
+    Key("drop_no_sa", bool, False, None, None, "received ESP without an SA ends here; else it is the host's"),
+    Key("drop_cipher", bool, False, None, None, "likewise where the SA's cipher isn't one of the block's"),
+    Key("drop_fragment", bool, False, None, None, "likewise fragments of ESP"),
+    Key("max_packet", int, 9582, 68, 65535, "longest IP packet that is sent encrypted, in bytes"),
+)
+
+_SAS = "the name of an SA file, or tables as in one: [[sa]]"
+
+
+@dataclass(frozen=True)
+class IpsecConfig:
+    """Both slots of IPsec of a port: their SAs, numbered as they stand, and what becomes of ESP that they can't
+    decrypt. ConfigError: a value that is not accepted, or two SAs that a received packet can't tell apart."""
+
+    rx: tuple[Sa, ...] = ()
+    tx: tuple[Sa, ...] = ()
+    drop_no_sa: bool = False
+    drop_cipher: bool = False
+    drop_fragment: bool = False
+    max_packet: int = 9582
+
+    def __post_init__(self) -> None:
+        for key in _IPSEC_KEYS:
+            key.check(getattr(self, key.name), f"ipsec.{key.name}")
+        for side in IPSEC_SIDES:
+            sas = tuple(getattr(self, side))
+            object.__setattr__(self, side, sas)
+            if len(sas) > MOST_SAS:
+                raise ConfigError(f"{len(sas)} SAs", key=f"ipsec.{side}", accepted=f"{MOST_SAS} at most")
+        seen: dict[tuple[int, int, bool], int] = {}
+        for number, sa in enumerate(self.rx):
+            other = seen.setdefault((sa.spi, sa.dst, sa.ipv6), number)
+            if other != number:
+                raise ConfigError(
+                    f"SAs {other} and {number} have the same SPI {sa.spi:#x} and destination",
+                    key="ipsec.rx",
+                    accepted="SAs that a packet's SPI and destination tell apart",
+                )
+
+    def registers(self) -> dict[str, int]:
+        """The registers of both slots by name, without what SAs are written with."""
+        return {
+            "ipsec_rx.control": int(self.drop_no_sa) | int(self.drop_cipher) << 1 | int(self.drop_fragment) << 2,
+            "ipsec_tx.max_packet": self.max_packet,
+        }
+
+
 _RULES = 'the name of a rule file, or tables as in one: default = "permit", [[rule]], [[meter]]'
 
 
 @dataclass(frozen=True)
 class PortConfig:
     """One port. The defaults are the registers' reset values. ``acl_rx``, ``acl_tx``: the rules that are loaded into
-    the slots of these names, None: none. ConfigError: a value that is not accepted."""
+    the slots of these names, None: none. ``ipsec``: what the slots of IPsec have; None: nothing, and they may be left
+    out. ConfigError: a value that is not accepted."""
 
     rx_enable: bool = True
     tx_enable: bool = True
@@ -228,6 +290,7 @@ class PortConfig:
     parser: ParserConfig = field(default_factory=ParserConfig)
     acl_rx: RuleSet | None = None
     acl_tx: RuleSet | None = None
+    ipsec: IpsecConfig | None = None
 
     def __post_init__(self) -> None:
         for key in KEYS:
@@ -236,6 +299,8 @@ class PortConfig:
             rules = getattr(self, f"acl_{side}")
             if rules is not None and not isinstance(rules, RuleSet):
                 raise ConfigError(f"{_show(rules)} is {_kind(rules)}", key=f"acl.{side}", accepted="a RuleSet")
+        if self.ipsec is not None and not isinstance(self.ipsec, IpsecConfig):
+            raise ConfigError(f"{_show(self.ipsec)} is {_kind(self.ipsec)}", key="ipsec", accepted="an IpsecConfig")
         object.__setattr__(self, "time_increment_ns", self.time_increment / 2**_FRACTION_BITS)
 
     @property
@@ -250,8 +315,15 @@ class PortConfig:
             "nic.max_frame": self.max_frame,
             "nic.time_increment": self.time_increment,
             **self.parser.registers(),
+            **self._of_ipsec(),
             "nic.control": int(self.rx_enable) | int(self.tx_enable) << 1,
         }
+
+    def _of_ipsec(self) -> dict[str, int]:
+        """Where the slots of IPsec have something; decrypted frames are judged as received ones are."""
+        if self.ipsec is None:
+            return {}
+        return {"parser_inner.drop": self.parser.registers()["parser_rx.drop"], **self.ipsec.registers()}
 
 
 @dataclass(frozen=True)
@@ -304,7 +376,9 @@ class NicConfig:
                 ports[names[name]] = _port(_table(keys, path), path, folder)
         return cls(tuple(ports))
 
-    def with_port(self, port: int = 0, **values: bool | int | float | Section | RuleSet | None) -> NicConfig:
+    def with_port(
+        self, port: int = 0, **values: bool | int | float | Section | RuleSet | IpsecConfig | None
+    ) -> NicConfig:
         """The same with other values at one port. ConfigError: a value that is not accepted, or no such key or port."""
         if not 0 <= port < PORTS:
             raise ConfigError("no such port", key=f"port.{port}", accepted=f"0 to {PORTS - 1}")
@@ -312,7 +386,7 @@ class NicConfig:
         for name, value in values.items():
             if name in SECTIONS and not isinstance(value, SECTIONS[name][0]):
                 raise ConfigError(f"{_show(value)} is {_kind(value)}", key=f"port.{port}.{name}", accepted="a table")
-        rules = tuple(f"acl_{side}" for side in ACL_SIDES)
+        rules = (*(f"acl_{side}" for side in ACL_SIDES), "ipsec")
         known = {name: value for name, value in values.items() if name not in (*SECTIONS, *rules)}
         _check_keys(known, f"port.{port}", KEYS, (*SECTIONS, *rules))
         ports[port] = replace(ports[port], **values)  # type: ignore[arg-type]
@@ -333,7 +407,15 @@ class NicConfig:
                 rules = getattr(port, f"acl_{side}")
                 if rules is not None:
                     lines.append(rule_set_to_toml(rules, f"port.{number}.acl.{side}"))
+            if port.ipsec is not None:
+                lines += _ipsec_to_toml(port.ipsec, f"port.{number}.ipsec")
         return "\n".join(lines)
+
+
+def _ipsec_to_toml(ipsec: IpsecConfig, path: str) -> list[str]:
+    lines = [f"[{path}]", *(f"{key.name} = {_toml_value(getattr(ipsec, key.name))}" for key in _IPSEC_KEYS), ""]
+    lines += [sas_to_toml(getattr(ipsec, side), side, f"{path}.{side}.") for side in IPSEC_SIDES]
+    return lines
 
 
 def _port(values: dict[str, Any], path: str, folder: Path | None) -> PortConfig:
@@ -347,10 +429,52 @@ def _port(values: dict[str, Any], path: str, folder: Path | None) -> PortConfig:
         if side not in ACL_SIDES:
             raise ConfigError("no such key", key=f"{path}.acl.{side}", accepted=", ".join(ACL_SIDES))
         tables[f"acl_{side}"] = _rule_set(content, f"{path}.acl.{side}", folder)
-    sections = (*SECTIONS, "acl")
+    if "ipsec" in values:
+        tables["ipsec"] = _ipsec(_table(values["ipsec"], f"{path}.ipsec"), f"{path}.ipsec", folder)
+    sections = (*SECTIONS, "acl", "ipsec")
     plain = {name: value for name, value in values.items() if name not in sections}
     _check_keys(plain, path, KEYS, sections)
     return PortConfig(**plain, **tables)
+
+
+def _ipsec(values: dict[str, Any], path: str, folder: Path | None) -> IpsecConfig:
+    sas = {side: _sas(values[side], side, f"{path}.{side}", folder) for side in IPSEC_SIDES if side in values}
+    plain = {name: value for name, value in values.items() if name not in IPSEC_SIDES}
+    _check_keys(plain, path, _IPSEC_KEYS, IPSEC_SIDES)
+    try:
+        return IpsecConfig(sas.get("rx", ()), sas.get("tx", ()), **plain)
+    except ConfigError as error:
+        key = f"{path.rpartition('.')[0]}.{error.key}"
+        raise ConfigError(error.problem, key=key, accepted=error.accepted) from error
+
+
+def _sas(content: object, side: str, path: str, folder: Path | None) -> tuple[Sa, ...]:
+    """SAs for a side by the name of their file, or as they stand in the configuration."""
+    if not isinstance(content, (str, dict)):
+        raise ConfigError(f"{_show(content)} is {_kind(content)}", key=path, accepted=_SAS)
+    if isinstance(content, str) and folder is None:
+        raise ConfigError(
+            f"{_show(content)} is a file, and a text that isn't a file itself has none beside it",
+            key=path,
+            accepted="tables as in an SA file",
+        )
+    try:
+        if isinstance(content, dict):
+            found = sas_of_tables(content, side)
+        else:
+            assert folder is not None
+            found = read_sas(folder / content)
+    except SaFileError as error:
+        raise ConfigError(str(error), key=path) from error
+    sas = sas_of_side(found, side)
+    if not sas:
+        raise ConfigError(f"none of {len(found)} SAs is for {side}", key=path, accepted=f'direction "{side}" or "both"')
+    return sas
+
+
+def sas_of_side(sas: Iterable[FileSa], side: str) -> tuple[Sa, ...]:
+    """Those that a direction is to have."""
+    return tuple(found.sa for found in sas if getattr(found, side))
 
 
 def _rule_set(content: object, path: str, folder: Path | None) -> RuleSet:

@@ -455,6 +455,7 @@ class _Shape:
             "spi": sa.spi,
             "esp_seq": low,
             "sa": given.acl_sa,
+            "decrypted": 0,
             "l3_payload_offset": l4,
         }
         if self.udp:

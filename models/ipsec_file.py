@@ -8,7 +8,7 @@ from __future__ import annotations
 import ipaddress
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Never
@@ -16,7 +16,7 @@ from typing import Any, Never
 from models.ipsec_sa import KEY_BYTES, Cipher, Df, Mode, Natt, Sa
 from models.ipsec_window import LARGEST_WINDOW, SMALLEST_WINDOW
 
-__all__ = ["FileSa", "SaFileError", "parse_esp_sa", "parse_toml", "read_sas"]
+__all__ = ["FileSa", "SaFileError", "parse_esp_sa", "parse_toml", "read_sas", "sas_of_tables", "sas_to_toml"]
 
 
 class SaFileError(Exception):
@@ -322,6 +322,15 @@ def parse_toml(text: str, name: str) -> list[FileSa]:
         tables = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise SaFileError(f"{name}: no TOML: {error}") from error
+    return _tables(tables, text, name)
+
+
+def sas_of_tables(tables: Mapping[str, Any], name: str) -> list[FileSa]:
+    """As ``parse_toml``, of what tomllib makes of such a text, which stands in another one."""
+    return _tables(tables, "", name)
+
+
+def _tables(tables: Mapping[str, Any], text: str, name: str) -> list[FileSa]:
     for key in tables:
         if key != "sa":
             raise SaFileError(f"{_place(text, name, key)}: {_key(key)}: no such key; accepted: sa")
@@ -403,3 +412,44 @@ def _toml_key(table: Mapping[str, Any], cipher: Cipher) -> tuple[bytes, bytes]:
     if not isinstance(table.get("key"), str):
         raise _Wrong("key", f"accepted: hex of {KEY_BYTES[cipher] + 4} bytes, key and salt")
     return _key_and_salt("key", table["key"], (KEY_BYTES[cipher],))
+
+
+def sas_to_toml(sas: Iterable[Sa], direction: str, prefix: str = "") -> str:
+    """Text that ``parse_toml`` reads back to these SAs; ``direction``: "rx" or "tx"; ``prefix``: of the tables' names,
+    with its dot."""
+    return "\n".join(line for sa in sas for line in _lines(sa, direction, prefix))
+
+
+def _lines(sa: Sa, direction: str, prefix: str) -> Iterator[str]:
+    values: dict[str, Any] = {"direction": direction, "spi": sa.spi, "dst": _shown_address(sa.dst, sa.ipv6)}
+    if direction == "tx" or sa.src:
+        values["src"] = _shown_address(sa.src, sa.ipv6)
+    values |= {"mode": _name_of(_MODES, sa.mode), "cipher": _name_of(_CIPHERS, sa.cipher), "tag": sa.tag, "esn": sa.esn}
+    if sa.cipher is not Cipher.OTHER:
+        values["key"] = (sa.key + sa.salt).hex()
+    values["natt"] = "either" if sa.natt is Natt.EITHER else sa.natt is Natt.YES
+    values |= {"dscp": "copy" if sa.dscp is None else sa.dscp, "ecn": _name_of(_ECN, sa.ecn_compat)}
+    values |= {"df": _name_of(_DF, sa.df), "ttl": sa.ttl or "copy"}
+    plain = ("window", "sequence", "soft_packets", "soft_bytes", "hard_packets", "hard_bytes", "src_port", "dst_port")
+    values |= {key: getattr(sa, key) for key in (*plain, "flow_label", "mtu", "nat_delta")}
+    yield f"[[{prefix}sa]]"
+    for key, value in values.items():
+        yield f"{key} = {_toml_value(value)}"
+    yield ""
+
+
+def _toml_value(value: str | int) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
+    # TOML's numbers have 63 bits; a larger one is text.
+    return str(value) if value < 1 << 63 else f'"{value:#x}"'
+
+
+def _shown_address(number: int, ipv6: bool) -> str:
+    return str(ipaddress.IPv6Address(number) if ipv6 else ipaddress.IPv4Address(number))
+
+
+def _name_of(words: Mapping[str, Any], value: Any) -> str:
+    return next(name for name, meant in words.items() if meant == value)

@@ -52,7 +52,7 @@ class Code(IntEnum):
     """Why a frame ended: one code a frame, 0 to 127 (7 bits: it travels in ``tuser[7:1]``).
 
     A block takes its codes from its own range: nic, mac and buffers 16..31, parser 32..47, acl 48..55, ipsec 56..71,
-    tls 72..79, roce 80..103, flow 104..111, dma 112..127.
+    tls 72..79, roce 80..103, flow 104..111, rings 112..127.
     """
 
     NONE = 0
@@ -103,6 +103,15 @@ class Code(IntEnum):
     IPSEC_SEQUENCE = 68
     IPSEC_MTU = 69
     IPSEC_BAD_CHECKSUM = 70
+    ROCE_BAD_ICRC = 80
+    ROCE_NO_ICRC = 81
+    RINGS_FILTERED = 112
+    RINGS_NO_QUEUE = 113
+    RINGS_TOO_LONG = 114
+    RINGS_BAD_DESCRIPTOR = 115
+    RINGS_NO_DESCRIPTOR = 116
+    RINGS_NO_COMPLETION = 117
+    RINGS_DATA = 118
 
 
 FIRST_DROP = 16
@@ -136,7 +145,7 @@ FIELDS: tuple[Field, ...] = (
         "seq",
         16,
         "nic_ingress",
-        ("nic_port", "nic_egress", "nic_buffer", "nic_slot_mac_tx", "nic_wire_ends"),
+        ("nic_port", "nic_egress", "nic_buffer", "nic_slot_mac_tx", "nic_wire_ends", "ipsec"),
         "sequence number of the frame at its port and direction",
     ),
     Field("port", 8, "nic_ingress", ("acl", "host"), "port at which the frame came in"),
@@ -158,7 +167,7 @@ FIELDS: tuple[Field, ...] = (
         "queue",
         8,
         "nic_ingress",
-        ("nic_port", "acl", "nic_egress", "nic_buffer", "nic_wire_ends"),
+        ("nic_port", "acl", "nic_egress", "nic_buffer", "nic_wire_ends", "ipsec"),
         "host queue; acl may set another",
     ),
     Field(
@@ -168,10 +177,12 @@ FIELDS: tuple[Field, ...] = (
         ("nic_slot_mac_rx", "nic_port", "acl", "host"),
         "`now` in ns at the frame's first beat; where it came by XGMII, at its start there, as nic_slot_mac_rx tells",
     ),
-    Field("parse_code", 7, "parser", ("host",), "why the header chain ended early (a Code), 0 where it ended well"),
+    Field(
+        "parse_code", 7, "parser", ("ipsec", "host"), "why the header chain ended early (a Code), 0 where it ended well"
+    ),
     Field("dst_mac", 48, "parser", ("host",), "destination address"),
     Field("src_mac", 48, "parser", ("host",), "source address"),
-    Field("ethertype", 16, "parser", ("acl", "host"), "EtherType behind the tags, or a length below 0x0600"),
+    Field("ethertype", 16, "parser", ("acl", "ipsec", "host"), "EtherType behind the tags, or a length below 0x0600"),
     Field("vlan_count", 2, "parser", ("acl", "host"), "VLAN tags: 0, 1, 2"),
     Field("vlan0", 16, "parser", ("acl", "host"), "TCI of the outer tag: PCP 15:13, DEI 12, VID 11:0"),
     Field("vlan1", 16, "parser", ("host",), "TCI of the inner tag"),
@@ -179,112 +190,163 @@ FIELDS: tuple[Field, ...] = (
     Field("vlan1_ad", 1, "parser", ("host",), "the inner tag is an 802.1ad service tag"),
     Field("mac_control", 1, "parser", ("host",), "a MAC control frame (802.3 clause 31)"),
     Field("mac_opcode", 16, "parser", ("host",), "its opcode"),
-    Field("l3_kind", 2, "parser", ("acl", "host"), "0 none, 1 IPv4, 2 IPv6"),
-    Field("l3_offset", 8, "parser", ("acl", "host"), "first byte of the IP header"),
-    Field("l3_length", 17, "parser", ("host",), "bytes of the IP packet by its own length field"),
+    Field("l3_kind", 2, "parser", ("acl", "ipsec", "host"), "0 none, 1 IPv4, 2 IPv6"),
+    Field("l3_offset", 8, "parser", ("acl", "ipsec", "host"), "first byte of the IP header"),
+    Field("l3_length", 17, "parser", ("ipsec", "host"), "bytes of the IP packet by its own length field"),
     Field(
         "l3_payload_offset",
         9,
         "parser",
-        ("host",),
+        ("ipsec", "host"),
         "first byte behind the IP header, its options and the extension headers that were read",
     ),
-    Field("ip_src", 128, "parser", ("acl", "host"), "source address; IPv4 in the low 32 bits"),
-    Field("ip_dst", 128, "parser", ("acl", "host"), "destination address; IPv4 in the low 32 bits"),
-    Field("dscp", 6, "parser", ("acl", "host"), "differentiated services code point (RFC 2474)"),
-    Field("ecn", 2, "parser", ("acl", "host"), "explicit congestion notification (RFC 3168)"),
-    Field("ttl", 8, "parser", ("host",), "time to live, hop limit"),
-    Field("protocol", 8, "parser", ("acl", "host"), "last protocol or next-header value that was read"),
-    Field("protocol_offset", 8, "parser", ("host",), "the byte that protocol was read from"),
-    Field("ip_checksum", 2, "parser", ("host",), "IPv4 header checksum: 0 none, 1 good, 2 bad"),
-    Field("ip_options", 1, "parser", ("host",), "the IPv4 header has options"),
+    Field("ip_src", 128, "parser", ("acl", "ipsec", "host"), "source address; IPv4 in the low 32 bits"),
+    Field("ip_dst", 128, "parser", ("acl", "ipsec", "host"), "destination address; IPv4 in the low 32 bits"),
+    Field("dscp", 6, "parser", ("acl", "ipsec", "host"), "differentiated services code point (RFC 2474)"),
+    Field("ecn", 2, "parser", ("acl", "ipsec", "host"), "explicit congestion notification (RFC 3168)"),
+    Field("ttl", 8, "parser", ("ipsec", "host"), "time to live, hop limit"),
+    Field("protocol", 8, "parser", ("acl", "ipsec", "host"), "last protocol or next-header value that was read"),
+    Field("protocol_offset", 8, "parser", ("ipsec", "host"), "the byte that protocol was read from"),
+    Field("ip_checksum", 2, "parser", ("ipsec", "host"), "IPv4 header checksum: 0 none, 1 good, 2 bad"),
+    Field("ip_options", 1, "parser", ("ipsec", "host"), "the IPv4 header has options"),
     Field(
         "ext_mask",
         5,
         "parser",
-        ("host",),
+        ("ipsec", "host"),
         "extension headers seen: 0 hop-by-hop, 1 routing, 2 fragment, 3 destination, 4 AH",
     ),
-    Field("segments_left", 1, "parser", ("host",), "a routing header has segments left (RFC 8200 4.4)"),
-    Field("fragment", 1, "parser", ("acl", "host"), "part of a fragmented packet"),
-    Field("more_fragments", 1, "parser", ("host",), "MF"),
-    Field("dont_fragment", 1, "parser", ("host",), "DF"),
-    Field("frag_offset", 13, "parser", ("host",), "fragment offset in units of 8 bytes"),
-    Field("l4_kind", 3, "parser", ("acl", "host"), "0 none, 1 TCP, 2 UDP, 3 ICMP, 4 ICMPv6, 5 ESP"),
-    Field("l4_offset", 8, "parser", ("host",), "first byte of the L4 header"),
-    Field("payload_offset", 9, "parser", ("host",), "first byte behind the last header that was read (L4 and above)"),
-    Field("src_port", 16, "parser", ("acl", "host"), "source port"),
-    Field("dst_port", 16, "parser", ("acl", "host"), "destination port"),
-    Field("udp_length", 16, "parser", ("host",), "UDP length field"),
-    Field("tcp_flags", 12, "parser", ("acl", "host"), "TCP reserved bits and flags, FIN lowest; of the innermost L4"),
-    Field("icmp_type", 8, "parser", ("acl", "host"), "ICMP or ICMPv6 type; of the innermost L4"),
-    Field("icmp_code", 8, "parser", ("acl", "host"), "ICMP or ICMPv6 code; of the innermost L4"),
-    Field("natt", 2, "parser", ("host",), "UDP port 4500 (RFC 3948): 0 none, 1 ESP, 2 IKE, 3 keepalive"),
-    Field("spi", 32, "parser", ("host",), "ESP security parameters index; of the innermost L4"),
-    Field("esp_seq", 32, "parser", ("host",), "ESP sequence number, low half; of the innermost L4"),
-    Field("roce", 1, "parser", ("acl", "host"), "a BTH was read (UDP port 4791)"),
-    Field("bth_opcode", 8, "parser", ("acl", "host"), "BTH opcode"),
-    Field("bth_flags", 8, "parser", ("host",), "BTH byte 1: SE, M, pad count, TVer"),
-    Field("bth_pkey", 16, "parser", ("host",), "P_Key"),
-    Field("bth_fecn", 1, "parser", ("host",), "FECN"),
-    Field("bth_becn", 1, "parser", ("host",), "BECN"),
-    Field("bth_dest_qp", 24, "parser", ("acl", "host"), "destination QP"),
-    Field("bth_ack_req", 1, "parser", ("host",), "AckReq"),
-    Field("bth_psn", 24, "parser", ("host",), "PSN"),
-    Field("tunnel_kind", 2, "parser", ("acl", "host"), "0 none, 1 VXLAN (RFC 7348), 2 GENEVE (RFC 8926)"),
-    Field("tunnel_flags", 8, "parser", ("host",), "VXLAN byte 0 (I is bit 3), GENEVE byte 1 (O bit 7, C bit 6)"),
-    Field("vni", 24, "parser", ("host",), "virtual network identifier"),
-    Field("inner_dst_mac", 48, "parser", ("host",), "destination address in the tunnel"),
-    Field("inner_src_mac", 48, "parser", ("host",), "source address in the tunnel"),
+    Field("segments_left", 1, "parser", ("ipsec", "host"), "a routing header has segments left (RFC 8200 4.4)"),
+    Field("fragment", 1, "parser", ("acl", "ipsec", "host"), "part of a fragmented packet"),
+    Field("more_fragments", 1, "parser", ("ipsec", "host"), "MF"),
+    Field("dont_fragment", 1, "parser", ("ipsec", "host"), "DF"),
+    Field("frag_offset", 13, "parser", ("ipsec", "host"), "fragment offset in units of 8 bytes"),
+    Field("l4_kind", 3, "parser", ("acl", "ipsec", "host"), "0 none, 1 TCP, 2 UDP, 3 ICMP, 4 ICMPv6, 5 ESP"),
+    Field("l4_offset", 8, "parser", ("ipsec", "host"), "first byte of the L4 header"),
+    Field(
+        "payload_offset",
+        9,
+        "parser",
+        ("ipsec", "host"),
+        "first byte behind the last header that was read (L4 and above)",
+    ),
+    Field("src_port", 16, "parser", ("acl", "ipsec", "host"), "source port"),
+    Field("dst_port", 16, "parser", ("acl", "ipsec", "host"), "destination port"),
+    Field("udp_length", 16, "parser", ("ipsec", "host"), "UDP length field"),
+    Field(
+        "tcp_flags",
+        12,
+        "parser",
+        ("acl", "ipsec", "host"),
+        "TCP reserved bits and flags, FIN lowest; of the innermost L4",
+    ),
+    Field("icmp_type", 8, "parser", ("acl", "ipsec", "host"), "ICMP or ICMPv6 type; of the innermost L4"),
+    Field("icmp_code", 8, "parser", ("acl", "ipsec", "host"), "ICMP or ICMPv6 code; of the innermost L4"),
+    Field("natt", 2, "parser", ("ipsec", "host"), "UDP port 4500 (RFC 3948): 0 none, 1 ESP, 2 IKE, 3 keepalive"),
+    Field("spi", 32, "parser", ("ipsec", "host"), "ESP security parameters index; of the innermost L4"),
+    Field("esp_seq", 32, "parser", ("ipsec", "host"), "ESP sequence number, low half; of the innermost L4"),
+    Field("roce", 1, "parser", ("acl", "ipsec", "host"), "a BTH was read (UDP port 4791)"),
+    Field("bth_opcode", 8, "parser", ("acl", "ipsec", "host"), "BTH opcode"),
+    Field("bth_flags", 8, "parser", ("ipsec", "host"), "BTH byte 1: SE, M, pad count, TVer"),
+    Field("bth_pkey", 16, "parser", ("ipsec", "host"), "P_Key"),
+    Field("bth_fecn", 1, "parser", ("ipsec", "host"), "FECN"),
+    Field("bth_becn", 1, "parser", ("ipsec", "host"), "BECN"),
+    Field("bth_dest_qp", 24, "parser", ("acl", "ipsec", "host"), "destination QP"),
+    Field("bth_ack_req", 1, "parser", ("ipsec", "host"), "AckReq"),
+    Field("bth_psn", 24, "parser", ("ipsec", "host"), "PSN"),
+    Field("tunnel_kind", 2, "parser", ("acl", "ipsec", "host"), "0 none, 1 VXLAN (RFC 7348), 2 GENEVE (RFC 8926)"),
+    Field(
+        "tunnel_flags", 8, "parser", ("ipsec", "host"), "VXLAN byte 0 (I is bit 3), GENEVE byte 1 (O bit 7, C bit 6)"
+    ),
+    Field("vni", 24, "parser", ("ipsec", "host"), "virtual network identifier"),
+    Field("inner_dst_mac", 48, "parser", ("ipsec", "host"), "destination address in the tunnel"),
+    Field("inner_src_mac", 48, "parser", ("ipsec", "host"), "source address in the tunnel"),
     Field(
         "inner_ethertype",
         16,
         "parser",
-        ("acl", "host"),
+        ("acl", "ipsec", "host"),
         "EtherType behind the tags in the tunnel, or GENEVE's protocol",
     ),
-    Field("inner_vlan_count", 2, "parser", ("acl", "host"), "VLAN tags in the tunnel: 0, 1, 2"),
-    Field("inner_vlan0", 16, "parser", ("acl", "host"), "TCI of the outer tag in the tunnel"),
-    Field("inner_vlan1", 16, "parser", ("host",), "TCI of the inner tag in the tunnel"),
-    Field("inner_vlan0_ad", 1, "parser", ("host",), "the outer tag in the tunnel is an 802.1ad service tag"),
-    Field("inner_vlan1_ad", 1, "parser", ("host",), "the inner tag in the tunnel is an 802.1ad service tag"),
-    Field("inner_l3_kind", 2, "parser", ("acl", "host"), "0 none, 1 IPv4, 2 IPv6 in the tunnel"),
+    Field("inner_vlan_count", 2, "parser", ("acl", "ipsec", "host"), "VLAN tags in the tunnel: 0, 1, 2"),
+    Field("inner_vlan0", 16, "parser", ("acl", "ipsec", "host"), "TCI of the outer tag in the tunnel"),
+    Field("inner_vlan1", 16, "parser", ("ipsec", "host"), "TCI of the inner tag in the tunnel"),
+    Field("inner_vlan0_ad", 1, "parser", ("ipsec", "host"), "the outer tag in the tunnel is an 802.1ad service tag"),
+    Field("inner_vlan1_ad", 1, "parser", ("ipsec", "host"), "the inner tag in the tunnel is an 802.1ad service tag"),
+    Field("inner_l3_kind", 2, "parser", ("acl", "ipsec", "host"), "0 none, 1 IPv4, 2 IPv6 in the tunnel"),
     Field(
-        "inner_l3_offset", 8, "parser", ("host",), "first byte of the IP header in the tunnel, from the frame's start"
+        "inner_l3_offset",
+        8,
+        "parser",
+        ("ipsec", "host"),
+        "first byte of the IP header in the tunnel, from the frame's start",
     ),
-    Field("inner_l3_length", 17, "parser", ("host",), "bytes of the IP packet in the tunnel by its own length field"),
-    Field("inner_ip_src", 128, "parser", ("acl", "host"), "source address in the tunnel; IPv4 in the low 32 bits"),
-    Field("inner_ip_dst", 128, "parser", ("acl", "host"), "destination address in the tunnel; IPv4 in the low 32 bits"),
-    Field("inner_dscp", 6, "parser", ("acl", "host"), "DSCP in the tunnel"),
-    Field("inner_ecn", 2, "parser", ("acl", "host"), "ECN in the tunnel"),
-    Field("inner_ttl", 8, "parser", ("host",), "time to live, hop limit in the tunnel"),
     Field(
-        "inner_protocol", 8, "parser", ("acl", "host"), "last protocol or next-header value that was read in the tunnel"
+        "inner_l3_length",
+        17,
+        "parser",
+        ("ipsec", "host"),
+        "bytes of the IP packet in the tunnel by its own length field",
     ),
-    Field("inner_ip_checksum", 2, "parser", ("host",), "IPv4 header checksum in the tunnel: 0 none, 1 good, 2 bad"),
-    Field("inner_ip_options", 1, "parser", ("host",), "the IPv4 header in the tunnel has options"),
-    Field("inner_ext_mask", 5, "parser", ("host",), "extension headers in the tunnel, as in ext_mask"),
-    Field("inner_fragment", 1, "parser", ("acl", "host"), "the packet in the tunnel is part of a fragmented one"),
-    Field("inner_more_fragments", 1, "parser", ("host",), "MF in the tunnel"),
-    Field("inner_dont_fragment", 1, "parser", ("host",), "DF in the tunnel"),
-    Field("inner_frag_offset", 13, "parser", ("host",), "fragment offset in the tunnel in units of 8 bytes"),
-    Field("inner_l4_kind", 3, "parser", ("acl", "host"), "0 none, 1 TCP, 2 UDP, 3 ICMP, 4 ICMPv6, 5 ESP in the tunnel"),
     Field(
-        "inner_l4_offset", 8, "parser", ("host",), "first byte of the L4 header in the tunnel, from the frame's start"
+        "inner_ip_src", 128, "parser", ("acl", "ipsec", "host"), "source address in the tunnel; IPv4 in the low 32 bits"
     ),
-    Field("inner_src_port", 16, "parser", ("acl", "host"), "source port in the tunnel"),
-    Field("inner_dst_port", 16, "parser", ("acl", "host"), "destination port in the tunnel"),
-    Field("inner_udp_length", 16, "parser", ("host",), "UDP length field in the tunnel"),
-    Field("decrypted", 1, "ipsec", ("acl",), "ipsec decrypted the frame (0 until it is built)"),
+    Field(
+        "inner_ip_dst",
+        128,
+        "parser",
+        ("acl", "ipsec", "host"),
+        "destination address in the tunnel; IPv4 in the low 32 bits",
+    ),
+    Field("inner_dscp", 6, "parser", ("acl", "ipsec", "host"), "DSCP in the tunnel"),
+    Field("inner_ecn", 2, "parser", ("acl", "ipsec", "host"), "ECN in the tunnel"),
+    Field("inner_ttl", 8, "parser", ("ipsec", "host"), "time to live, hop limit in the tunnel"),
+    Field(
+        "inner_protocol",
+        8,
+        "parser",
+        ("acl", "ipsec", "host"),
+        "last protocol or next-header value that was read in the tunnel",
+    ),
+    Field(
+        "inner_ip_checksum", 2, "parser", ("ipsec", "host"), "IPv4 header checksum in the tunnel: 0 none, 1 good, 2 bad"
+    ),
+    Field("inner_ip_options", 1, "parser", ("ipsec", "host"), "the IPv4 header in the tunnel has options"),
+    Field("inner_ext_mask", 5, "parser", ("ipsec", "host"), "extension headers in the tunnel, as in ext_mask"),
+    Field(
+        "inner_fragment", 1, "parser", ("acl", "ipsec", "host"), "the packet in the tunnel is part of a fragmented one"
+    ),
+    Field("inner_more_fragments", 1, "parser", ("ipsec", "host"), "MF in the tunnel"),
+    Field("inner_dont_fragment", 1, "parser", ("ipsec", "host"), "DF in the tunnel"),
+    Field("inner_frag_offset", 13, "parser", ("ipsec", "host"), "fragment offset in the tunnel in units of 8 bytes"),
+    Field(
+        "inner_l4_kind",
+        3,
+        "parser",
+        ("acl", "ipsec", "host"),
+        "0 none, 1 TCP, 2 UDP, 3 ICMP, 4 ICMPv6, 5 ESP in the tunnel",
+    ),
+    Field(
+        "inner_l4_offset",
+        8,
+        "parser",
+        ("ipsec", "host"),
+        "first byte of the L4 header in the tunnel, from the frame's start",
+    ),
+    Field("inner_src_port", 16, "parser", ("acl", "ipsec", "host"), "source port in the tunnel"),
+    Field("inner_dst_port", 16, "parser", ("acl", "ipsec", "host"), "destination port in the tunnel"),
+    Field("inner_udp_length", 16, "parser", ("ipsec", "host"), "UDP length field in the tunnel"),
+    Field("decrypted", 1, "ipsec", ("acl",), "ipsec decrypted the frame"),
     Field("sa", 12, "ipsec", ("acl",), "with this security association"),
     Field("acl_rule", 16, "acl", ("host",), "number of the ACL rule that matched, 65535: none"),
     Field("acl_copy", 1, "acl", ("nic_egress", "nic_wire_ends", "host"), "a mirror's copy: it reports no disposition"),
     Field("acl_redirect", 1, "acl", ("nic_port", "host"), "leaves by the other direction"),
     Field("acl_priority", 3, "acl", ("host",), "scheduling class"),
-    Field("acl_protect", 1, "acl", ("host",), "to be protected with acl_sa"),
-    Field("acl_sa", 12, "acl", ("host",), "security association"),
+    Field("acl_protect", 1, "acl", ("ipsec", "host"), "to be protected with acl_sa"),
+    Field("acl_sa", 12, "acl", ("ipsec", "host"), "security association"),
 )
-"""In the order in which they are packed, from bit 0 upwards."""
+"""In the order in which they are packed, from bit 0 upwards. Of a frame that ipsec_tx encrypts, it writes anew what the
+parser wrote."""
 
 META_W = -(-sum(field.width for field in FIELDS) // 32) * 32
 """Bits of the word: a whole number of 32-bit words."""

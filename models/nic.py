@@ -1,16 +1,16 @@
 """The golden model of ``nic_port``: what must become of every frame, and in which cycle.
 
 Source: docs/architecture.md, section 4 (stages, order of precedence, registers), and the pages of the blocks. The port
-decides by a frame's length, its bad mark, its headers, a few registers and the ACL's rules; what it passes, it passes
-unchanged, but for a DSCP that a rule marks, to the other edge or, redirected, to the one where it came in, to the host
-with the metadata beside it. Some things hang on timing and can't be told beforehand: whether ``rx_buffer`` had room or
-that of a mirror, what was in flight at a reset, and the port's time, by which meters go. These are taken from the
-device and held against bounds that its own cycles give.
+decides by a frame's length, its bad mark, its headers, a few registers, the ACL's rules and IPsec's SAs. What it
+passes, it passes unchanged, but for ESP and a DSCP that a rule marks, to the other edge or, redirected, to the one
+where it came in, to the host with the metadata beside it. Some things hang on timing and can't be told beforehand:
+whether ``rx_buffer`` had room or that of a mirror, what was in flight at a reset, and the port's time, by which meters
+go. These are taken from the device and held against bounds that its own cycles give.
 
 | module | what |
 | --- | --- |
 | models/nic_pipeline.py | the stages and buffers of each direction, names of the counters |
-| models/nic_stages.py, models/nic_acl.py | what stands in a pipeline |
+| models/nic_stages.py, models/nic_acl.py, models/nic_ipsec.py | what stands in a pipeline |
 | models/nic_lane.py | frames of one edge, with and without a device's cycles |
 | models/nic_meters.py | colours of metered frames, the port's time |
 | models/nic_played.py | a play as the model sees it |
@@ -27,19 +27,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from models.config import NicConfig
+from models.config import IpsecConfig, NicConfig
 from models.frames import BEAT_BYTES, Batch, Edge, Int64, Outcome, UInt8
 from models.meta import META_WORDS, Code
 from models.nic_acl import AclStage
 from models.nic_check import FramesCheck, codes_of, meta_of, queues_of
 from models.nic_counters import check_counters, expected_counters, zero_counters
+from models.nic_ipsec import IpsecStage, Slot, slot_of
 from models.nic_lane import Course
 from models.nic_meters import Banks, Clock, full
-from models.nic_pipeline import COUNTERS, CYCLE_NS, INGRESS_CYCLES, RX, TX, Pipeline, direction_of
-from models.nic_played import Played, changed_bytes, played
+from models.nic_pipeline import COUNTERS, CYCLE_NS, INGRESS_CYCLES, IPSEC_COUNTERS, RX, TX, Pipeline, direction_of
+from models.nic_played import Played, changed_bytes, copied_bytes, played
 from models.nic_reference import reference_code, reference_first_out, reference_held
 from models.nic_report import Mismatch, Report, code_name
-from models.nic_stages import Arrival, Bool, ParserStage, Passage, UInt16
+from models.nic_stages import Arrival, Bool, ParserStage, UInt16
 from models.nic_timing import TimingCheck
 from models.nic_wire import padded, received
 from models.port_map import PORT
@@ -49,6 +50,7 @@ __all__ = [
     "COUNTERS",
     "CYCLE_NS",
     "INGRESS_CYCLES",
+    "IPSEC_COUNTERS",
     "RX",
     "TX",
     "AddressError",
@@ -64,8 +66,14 @@ __all__ = [
 
 _BUFFERS = {"rx_buffer": Edge.WIRE, "tx_sched": Edge.HOST}
 _SLOTS = ("acl_rx", "acl_tx")
-_LEFT_OUT = ("mac_rx", "mac_tx")
+_NO_MAC = ("mac_rx", "mac_tx")
 """The port's wire is a stream here (MAC_EN 0): of these there is ``id`` alone."""
+_IPSEC_SLOTS = ("ipsec_rx", "ipsec_tx", "parser_inner")
+"""With ``ipsec`` False likewise."""
+_SLOT_NAMES = {Edge.WIRE: "ipsec_rx", Edge.HOST: "ipsec_tx"}
+
+Slots = Mapping[Edge, Slot]
+"""The slots of IPsec by the edge at which their frames come in; none where they are left out."""
 
 
 class AddressError(LookupError):
@@ -110,12 +118,15 @@ class NicPortModel:
     ``config`` programs it (None: reset values, no rules); ``port`` is its number. The rest are the RTL's parameters
     ``RX_BUFFER_BEATS``, ``TX_BUFFER_BEATS``, ``BUFFER_FRAMES``, ``PARSE_BYTES``, ``TUNNEL_EN``, ``ACL_RULES`` and
     ``ACL_METERS``, of which the last two are only told of. ``xgmii``: the wire is XGMII (models/nic_wire.py); then only
-    checks are asked for, no predictions. ValueError: a ``parse_bytes`` that ``ParserModel`` refuses.
+    checks are asked for, no predictions. ``ipsec``: the RTL's ``IPSEC_EN``; None: 1 where the configuration has
+    something for it. ValueError: a ``parse_bytes`` that ``ParserModel`` refuses.
 
     **Meters** keep what is in their buckets from play to play. A check goes by what was in them before the play and
     changes nothing, however often it is asked; ``commit`` says that the play was the last one, and the next goes by
     what was in them after it. A model that never was told so, and checks a play of a port that has had frames
     (``before``), doesn't know, and leaves colours unjudged.
+
+    **SAs** keep windows, numbers and counts in the same way. A port with SAs that is reset in a play isn't followed.
     """
 
     def __init__(
@@ -131,24 +142,34 @@ class NicPortModel:
         acl_rules: int = 1024,
         acl_meters: int = 256,
         xgmii: bool = False,
+        ipsec: bool | None = None,
     ) -> None:
         self.port = port
         self.xgmii = xgmii
         self.buffer_frames = buffer_frames
         programmed = (config or NicConfig()).ports[port]
         self._rules = {Edge.WIRE: programmed.acl_rx, Edge.HOST: programmed.acl_tx}
-        self._pipelines = {edge: direction_of(edge, parse_bytes, tunnel, self._rules[edge], port) for edge in Edge}
+        if ipsec is None:
+            ipsec = programmed.ipsec is not None
+        self._left_out = _NO_MAC if ipsec else (*_NO_MAC, *_IPSEC_SLOTS)
+        self.ipsec: IpsecConfig | None = (programmed.ipsec or IpsecConfig()) if ipsec else None
+        self._pipelines = {
+            edge: direction_of(edge, parse_bytes, tunnel, self._rules[edge], port, self.ipsec) for edge in Edge
+        }
+        self._slots: Slots = {}
+        if self.ipsec is not None:
+            self._slots = {edge: slot_of(name, self.ipsec) for edge, name in _SLOT_NAMES.items()}
         self._depth = {Edge.WIRE: rx_buffer_beats, Edge.HOST: tx_buffer_beats}
         self._size = {"rules": acl_rules, "meters": acl_meters, "ipv6": 1, "tunnel": int(tunnel)}
         self._written = dict(programmed.registers())
-        self._counters = zero_counters()
+        self._counters = zero_counters() | (dict.fromkeys(IPSEC_COUNTERS, 0) if ipsec else {})
         self._high: dict[str, int] = {}
         self._time = 0
         self._peak = {Edge.WIRE: 0, Edge.HOST: 0}
         self._banks: Banks = {edge: () if rules is None else full(rules) for edge, rules in self._rules.items()}
-        self._committed: tuple[Outcome, Banks] | None = None
+        self._committed: tuple[Outcome, Banks, Slots] | None = None
         self._arrived: tuple[Batch, Batch, Batch] | None = None
-        self._known: tuple[Batch, dict[str, int], dict[Edge, Course]] | None = None
+        self._known: tuple[Batch, dict[str, int], Slots, dict[Edge, Course]] | None = None
         self._seen: tuple[Outcome, dict[Edge, Course], Banks, Played] | None = None
 
     # -- registers ---------------------------------------------------------------------------------------------------
@@ -195,7 +216,7 @@ class NicPortModel:
         if found is None:
             raise AddressError(address)
         instance, _, name = found[0].name.partition(".")
-        if instance in _LEFT_OUT and name != "id":
+        if instance in self._left_out and name != "id":
             raise AddressError(address)
         return found
 
@@ -204,10 +225,12 @@ class NicPortModel:
         instance, _, name = register.name.partition(".")
         if instance in _BUFFERS and name in ("level", "peak"):
             return self._peak[_BUFFERS[instance]] if name == "peak" else 0
-        if instance in _LEFT_OUT:
+        if instance in self._left_out:
             return register.encode({"version": 0, "state": 1}, register.reset)
         if instance in _SLOTS and name == "size":
             return register.encode(self._size, 0)
+        if instance in _SLOT_NAMES.values() and name == "size":
+            return register.encode({"sas": 256, "tx": int(instance == "ipsec_tx"), "sm4": 1}, 0)
         if instance in _SLOTS and name == "status":
             return register.encode({"settled": 1}, 0)
         if register.name == "nic.status":
@@ -241,7 +264,7 @@ class NicPortModel:
         return {
             stage.name: int(passage.latency[0])
             for stage, passage in zip(course.pipeline.stages, course.passages, strict=True)
-            if isinstance(stage, (ParserStage, AclStage))
+            if isinstance(stage, (ParserStage, AclStage, IpsecStage))
         }
 
     def first_out_cycle(self, edge: int, frame: bytes, first_in: int, previous_last_out: int) -> int:
@@ -269,9 +292,9 @@ class NicPortModel:
             source, copy = source[order], copy[order]
         passed = changed_bytes(batch, alone.courses).select(source)
         if len(copied):
-            copies = batch.select(source)
-            changed = np.repeat(copy, copies.lengths)
-            passed = replace(passed, data=np.where(changed, copies.data, passed.data))
+            copies = copied_bytes(batch, alone.courses).select(source)
+            order = np.where(copy, len(passed), 0) + np.arange(len(passed))
+            passed = Batch.concat([passed, copies]).select(order)
         edge, user = (1 - batch.edge).astype(np.uint8), np.zeros(len(batch), np.uint16)
         user_of_copy, queue_of_copy = user.copy(), np.zeros(len(batch), np.uint8)
         for side, course in alone.courses.items():
@@ -298,9 +321,13 @@ class NicPortModel:
     def _alone(self, batch: Batch) -> _Alone:
         """Each direction by itself, a frame when the one before it has left; where outputs are shared, all frames one
         after the other."""
-        n, beats = len(batch), batch.beats
+        n = len(batch)
         latency, copied = np.zeros(n, np.int64), np.full(n, -1, np.int64)
         courses = self._courses(batch)
+        # The longest of what a frame is: as it came, as a mirror copies it, as it leaves.
+        beats = np.maximum(batch.beats, changed_bytes(batch, courses).beats)
+        beats_of_copy = copied_bytes(batch, courses).beats
+        beats = np.maximum(beats, beats_of_copy)
         shared = False
         for course in courses.values():
             index, acl = course.index, course.acl
@@ -315,7 +342,7 @@ class NicPortModel:
             for edge, course in courses.items():
                 if course.acl.redirect is not None:
                     at_host[course.index[course.acl.redirect]] = edge == Edge.HOST
-            latency = np.where(has_copy & at_host, np.maximum(latency, copied + beats), latency)
+            latency = np.where(has_copy & at_host, np.maximum(latency, copied + beats_of_copy), latency)
         taken = np.maximum(latency, copied) + beats
         start = -(-batch.time_ns // CYCLE_NS)
         first_in = np.zeros(n, np.int64)
@@ -372,15 +399,19 @@ class NicPortModel:
         )
         return np.where(marked, code << 1 | 1, 0).astype(np.uint8)
 
-    def _courses(self, batch: Batch) -> dict[Edge, Course]:
-        """The way of each edge's frames to its buffer, with all that is metered green. Kept for the batch and the
-        registers that it was asked for last: a check asks several times."""
-        if self._known is None or self._known[0] is not batch or self._known[1] != self._written:
+    def _courses(self, batch: Batch, slots: Slots | None = None) -> dict[Edge, Course]:
+        """The way of each edge's frames to its buffer, with all that is metered green; ``slots``: those of IPsec as the
+        frames before left them, None: as they are now. Kept for the batch, the registers and the slots that it was
+        asked for last: a check asks several times."""
+        slots = self._slots if slots is None else slots
+        known = self._known
+        if known is None or known[0] is not batch or known[1] != self._written or known[2] is not slots:
             self._check_playable(batch)
-            self._known = batch, dict(self._written), {edge: self._course(batch, edge) for edge in Edge}
-        return self._known[2]
+            courses = {edge: self._course(batch, edge, slots) for edge in Edge}
+            self._known = known = batch, dict(self._written), slots, courses
+        return known[3]
 
-    def _course(self, batch: Batch, edge: Edge) -> Course:
+    def _course(self, batch: Batch, edge: Edge, slots: Slots) -> Course:
         index = np.flatnonzero(batch.edge == edge).astype(np.int64)
         frames = batch if len(index) == len(batch) else batch.select(index)
         limit = self._written["nic.max_frame"]
@@ -391,12 +422,16 @@ class NicPortModel:
         if edge == Edge.HOST:
             entry |= {"queue": frames.queue, "direction": np.ones(n, np.uint8)}
         come = Arrival(_cut(frames, np.minimum(kept * BEAT_BYTES, frames.lengths)), user, entry)
-        passages: list[Passage] = []
-        for stage in self._pipelines[edge].stages:
-            passage = stage.take(come, self._written)
-            come = Arrival(come.frames, passage.user, {**come.fields, **passage.fields})
-            passages.append(passage)
-        return Course(self._pipelines[edge], index, kept, entry, tuple(passages))
+        return Course.of(self._pipeline(edge, slots), index, kept, come, self._written)
+
+    def _pipeline(self, edge: Edge, slots: Slots) -> Pipeline:
+        """The pipeline with its slot of IPsec as the frames before left it."""
+        way = self._pipelines[edge]
+        if self.ipsec is None:
+            return way
+        slot = slots[edge]
+        stages = (replace(stage, slot=slot) if isinstance(stage, IpsecStage) else stage for stage in way.stages)
+        return replace(way, stages=tuple(stages))
 
     def play(self, batch: Batch) -> Outcome:
         """The frames one after the other, each alone in its direction, or in the port where frames are redirected or
@@ -407,6 +442,7 @@ class NicPortModel:
         prediction = self._prediction(batch, alone)
         beats, first_in, first_out = batch.beats, alone.first_in, alone.first_out
         delivered = prediction.code == Code.DELIVERED
+        sent = changed_bytes(batch, alone.courses).beats
         begun = prediction.frames.time_ns // CYCLE_NS
         outcome = Outcome(
             frames=prediction.frames,
@@ -417,7 +453,7 @@ class NicPortModel:
             first_in=first_in,
             last_in=first_in + beats - 1,
             first_out=first_out,
-            last_out=np.where(delivered, first_out + beats - 1, -1),
+            last_out=np.where(delivered, first_out + sent - 1, -1),
             cycles=alone.cycles,
             user=prediction.user,
             now=self._time,
@@ -433,11 +469,11 @@ class NicPortModel:
                 if len(at):
                     source = prediction.source[at]
                     meta[at] = meta_of(course, outcome, source, self._counters, copies, timestamp=stamps[source])
-            most = np.max(beats[course.index], where=delivered[course.index], initial=0)
+            most = np.max(sent[course.index], where=delivered[course.index], initial=0)
             self._peak[edge] = max(self._peak[edge], int(most))
         outcome = replace(outcome, meta=meta)
-        before, self._banks = self._banks, alone.banks
-        self._committed = outcome, before
+        self._committed = outcome, self._banks, self._slots
+        self._banks, self._slots = alone.banks, _slots_behind(alone.courses)
         for name, value in self.expected_counters(batch, outcome).items():
             self._counters[name] = self._counters.get(name, 0) + value
         outcome.counters.update(self._counters)
@@ -464,7 +500,8 @@ class NicPortModel:
         if self._committed is not None and self._committed[0] is outcome:
             return
         play = self._played(batch, outcome, before)
-        self._committed, self._banks = (outcome, self._banks_before(outcome, before)), play.banks
+        self._committed = outcome, self._banks_before(outcome, before), self._slots
+        self._banks, self._slots = play.banks, _slots_behind(play.courses)
 
     def check_frames(self, batch: Batch, outcome: Outcome, before: Mapping[str, int] | None = None) -> list[Mismatch]:
         """Codes, queues, the bytes, edges, ports, marks, metadata and order of the frames out, copies, and the
@@ -504,10 +541,19 @@ class NicPortModel:
             return {edge: None if used[edge] and bank else bank for edge, bank in self._banks.items()}
         return self._committed[1] if self._committed[0] is outcome else self._banks
 
+    def _slots_before(self, outcome: Outcome) -> Slots:
+        """The slots of IPsec at the start of this play. ValueError: the port was reset in it and has SAs, of which
+        nobody knows what frames did to them before and behind it."""
+        if self.ipsec is not None and (self.ipsec.rx or self.ipsec.tx) and len(outcome.resets):
+            raise ValueError("a play with resets of a port with SAs: the model doesn't follow it")
+        if self._committed is not None and self._committed[0] is outcome:
+            return self._committed[2]
+        return self._slots
+
     def _played(self, batch: Batch, outcome: Outcome, before: Mapping[str, int] | None) -> Played:
         """Kept for what was asked for last, as ``_courses``."""
         sent, batch = self._of_wire(batch)
-        courses, banks = self._courses(batch), self._banks_before(outcome, before)
+        courses, banks = self._courses(batch, self._slots_before(outcome)), self._banks_before(outcome, before)
         seen = self._seen
         if seen is None or seen[0] is not outcome or seen[1] is not courses or seen[2] != banks:
             self._seen = seen = outcome, courses, banks, self._judge(batch, outcome, courses, banks, sent)
@@ -532,6 +578,11 @@ class NicPortModel:
     ) -> Played:
         increment = self._written["nic.time_increment"]
         return played(batch, outcome, courses, banks, increment, self._depth, self.buffer_frames, sent)
+
+
+def _slots_behind(courses: Mapping[Edge, Course]) -> Slots:
+    """The slots of IPsec behind the frames of these courses."""
+    return {edge: course.ipsec.slot for edge, course in courses.items() if course.ipsec is not None}
 
 
 def _cut(frames: Batch, lengths: Int64) -> Batch:

@@ -153,6 +153,12 @@ class AclPassage(Passage):
         """The frames as they came; a copy is such a frame."""
         return self.found.come
 
+    def changed(self, frames: Batch) -> Batch:
+        if self.mark is None:
+            return frames
+        fields = self.come.fields
+        return mark_dscp_batch(frames, fields["l3_kind"], fields["l3_offset"], self.mark)
+
     def coloured(self, colour: UInt8) -> AclPassage:
         """The same where the metered frames have these colours, n of them; others aren't looked at."""
         return _passage(self.found, colour)
@@ -246,6 +252,8 @@ class AclStage:
                 meter = np.where(table.deny[rows], np.int16(-1), meter)
             unfit = (meter >= 0) & (come.frames.beats > BEATS_THAT_WAIT)
             held = (meter >= 0) & ~unfit
+            if come.gone is not None:
+                held, unfit = held & ~come.gone, unfit & ~come.gone
             meter = np.where(good & held, meter, np.int16(-1))
         return _passage(_Found(self, come, rows, good, lookups, held, meter, unfit), None)
 
@@ -280,7 +288,9 @@ class _Actions:
         self.found, self.n = found, len(found.good)
         self.table = _table(found.stage.rule_set)
         good = found.good
-        self.user, self.counts = found.come.user, {"judged": good, "unjudged": ~good}
+        gone = found.come.gone
+        self.user = found.come.user
+        self.counts = {"judged": good, "unjudged": ~good if gone is None else ~good & ~gone}
         self.over: Bool | None = None
         """Frames that end here, or would if they had come good: they have no action but a copy."""
         if self.table.deny is not None:

@@ -26,7 +26,7 @@ def codes_of(batch: Batch, courses: Mapping[Edge, Course], depth: Mapping[Edge, 
     """uint8[n]: the code of each frame, where no reset comes and `rx_buffer` has room."""
     code, beats = np.zeros(len(batch), np.uint8), batch.beats
     for edge, course in courses.items():
-        own = pick(beats, course.index)
+        own = pick(beats, course.index) if course.resized is None else course.sent
         unfit = own > depth[edge]
         if course.acl.redirect is not None:
             unfit |= course.acl.redirect & (own > min(depth.values()))
@@ -167,7 +167,7 @@ class FramesCheck:
             self.report.each(what, got != expected, expected, got, index=source)
         for came in Edge:
             self._order(source[play.batch.edge[source] == came], "order of the copies")
-        self._bytes(play.batch, source, frames, "copy, ")
+        self._bytes(play.copied, source, frames, "copy, ")
 
     def _bytes(self, whole: Batch, source: Int64, frames: Batch, what: str = "") -> None:
         expected = whole if counts_up(source, len(whole)) else whole.select(source)

@@ -35,6 +35,7 @@ def expected_counters(play: Played) -> dict[str, int]:
     last_reset = int(outcome.resets[-1]) if len(outcome.resets) else -1
     since = (outcome.first_in > last_reset) | (last_reset < 0)
     lengths = batch.lengths
+    lengths_out = play.changed.lengths if len(batch) else lengths
     copied = outcome.source[play.copy] if play.mirrored is not None else np.zeros(0, np.int64)
     copied = copied[since[copied]]
     for edge, course in play.courses.items():
@@ -46,18 +47,22 @@ def expected_counters(play: Played) -> dict[str, int]:
         counters[f"{name}_frames_in"] = len(at)
         counters[f"{name}_bytes_in"] = int(pick(lengths, at).sum())
         counters[f"{name}_frames_out"] = len(out) + len(more)
-        counters[f"{name}_bytes_out"] = int(pick(lengths, out).sum()) + int(lengths[more].sum())
+        counters[f"{name}_bytes_out"] = int(pick(lengths_out, out).sum()) + int(play.copied.lengths[more].sum())
         codes = np.bincount(pick(outcome.code, at), minlength=256)
         for code in np.flatnonzero(codes):
             if code != Code.NONE:
                 counters[f"{name}_disposition.{code_name(int(code))}"] = int(codes[code])
         counted = pick(counted, course.index)
+        for stage in course.pipeline.stages:
+            counters.update((counter, 0) for counter in stage.counters)
         for counter, hits in course.counts().items():
             counters[counter] = int(np.count_nonzero(hits & counted))
+        for counter, values in course.sums().items():
+            counters[counter] = int(values[counted].sum())
         acl = course.acl
         came = int(np.count_nonzero(batch.edge[copied] == edge))
         counters[f"{acl.name}.mirror_dropped"] = counters[f"{acl.name}.mirrored"] - came
-        counters.update(_of_rules(acl, counted & acl.good, pick(lengths, course.index)))
+        counters.update(_of_rules(acl, counted & acl.good, acl.come.frames.lengths))
         if edge in play.guessed:
             for colour in ("green", "yellow"):
                 del counters[f"{acl.name}.metered_{colour}"]

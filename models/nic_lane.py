@@ -12,8 +12,8 @@ gets into the buffer: exactly if the beats came one a cycle, else within a range
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from models.frames import Batch, Edge, Int64, Outcome, UInt8
 from models.meta import Code, Words, pack_words
 from models.nic_acl import AclPassage
+from models.nic_ipsec import IpsecPassage
 from models.nic_pipeline import INGRESS_CYCLES, Pipeline
-from models.nic_stages import Bool, Flow, Passage, UInt16, follow, pick
+from models.nic_stages import Arrival, Bool, Flow, Passage, Stage, UInt16, follow, pick
 from models.nic_wire import GAP_CYCLES, TX_CYCLES, arrivals
 
 __all__ = ["Course", "Lane", "counts_up", "epochs", "rises"]
@@ -37,13 +38,20 @@ _ROOM_SLACK_FRAMES = 2
 @dataclass(frozen=True)
 class Course:
     """The frames of one edge on their way to the buffer, whenever they come: their indices in the batch, their beats
-    behind ingress, the metadata that ingress writes, and what each stage makes of them."""
+    behind ingress, the metadata that ingress writes, and what each stage makes of them; ``written``: registers of the
+    port, by name."""
 
     pipeline: Pipeline
     index: Int64
     kept: Int64
     entry: Mapping[str, NDArray[Any]]
     passages: tuple[Passage, ...]
+    written: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, pipeline: Pipeline, index: Int64, kept: Int64, come: Arrival, written: Mapping[str, int]) -> Course:
+        """``come``: the frames behind ingress."""
+        return cls(pipeline, index, kept, come.fields, _through(pipeline.stages, come, written), written)
 
     @cached_property
     def acl(self) -> AclPassage:
@@ -57,9 +65,36 @@ class Course:
     def coloured(self, colour: UInt8) -> Course:
         """The same where metered frames have these colours, one for each place in ``index``."""
         acl, at = self.acl.coloured(colour), self._acl_at
-        # What stands behind it changes no mark.
-        behind = (replace(passage, user=acl.user) for passage in self.passages[at + 1 :])
+        behind = _through(self.pipeline.stages[at + 1 :], acl.come.behind(acl), self.written)
         return replace(self, passages=(*self.passages[:at], acl, *behind))
+
+    @cached_property
+    def ipsec(self) -> IpsecPassage | None:
+        """What ESP makes of them; None: it is left out."""
+        return next((passage for passage in self.passages if isinstance(passage, IpsecPassage)), None)
+
+    @property
+    def resized(self) -> Batch | None:
+        """The frames as they leave, where ESP changed some; None: it didn't."""
+        if self.ipsec is None or self.ipsec.frames is None:
+            return None
+        at = self.passages.index(self.ipsec)
+        frames = self.ipsec.frames
+        for passage in self.passages[at + 1 :]:
+            frames = passage.changed(frames)
+        return frames
+
+    @cached_property
+    def sent(self) -> Int64:
+        """int64[n]: beats of the frames on their way into the buffer."""
+        if self.ipsec is None or self.ipsec.frames is None:
+            return self.kept
+        return self.ipsec.frames.beats
+
+    @cached_property
+    def gone(self) -> Bool | None:
+        """bool[n]: frames that ended in a stage; None: none did."""
+        return None if self.ipsec is None else self.ipsec.gone
 
     @property
     def user(self) -> UInt16:
@@ -84,19 +119,24 @@ class Course:
         """int64[n]: cycles from first beat in to first beat out, of frames alone that come without gaps."""
         way = self.pipeline
         to_buffer = way.to_stages + sum(passage.latency for passage in self.passages)
-        cycles: Int64 = to_buffer + self.kept - 1 + way.behind(self.kept, self.acl.redirect)
+        cycles: Int64 = to_buffer + self.sent - 1 + way.behind(self.sent, self.acl.redirect)
         return cycles
 
     @property
     def latency_of_copies(self) -> Int64:
         """As ``latency``, of the mirror's copies: behind the ACL a buffer, the join before the host, egress."""
         passed = self.passages[: self._acl_at + 1]
-        cycles: Int64 = self.pipeline.to_stages + sum(passage.latency for passage in passed) + self.kept - 1
+        beats = self.acl.come.frames.beats
+        cycles: Int64 = self.pipeline.to_stages + sum(passage.latency for passage in passed) + beats - 1
         return cycles + self.pipeline.buffer + 2
 
     def counts(self) -> dict[str, Bool]:
         """By register, which frames its counter counts."""
         return {name: hits for passage in self.passages for name, hits in passage.counts.items()}
+
+    def sums(self) -> dict[str, Int64]:
+        """By register, what its counter adds with each frame."""
+        return {name: values for passage in self.passages for name, values in passage.sums.items()}
 
     def meta(self, at: Int64, **others: NDArray[Any]) -> Words:
         """Metadata of frames ``at`` (places in ``index``): what was written on the way, and the fields ``others``."""
@@ -118,6 +158,15 @@ class Course:
         """Places in ``index`` of these frames, which are among it."""
         whole = len(self.index) and self.index[-1] == len(self.index) - 1
         return frames if whole else np.searchsorted(self.index, frames)
+
+
+def _through(stages: Iterable[Stage], come: Arrival, written: Mapping[str, int]) -> tuple[Passage, ...]:
+    """What the stages make of these frames, one after the other."""
+    passages: list[Passage] = []
+    for stage in stages:
+        passages.append(stage.take(come, written))
+        come = come.behind(passages[-1])
+    return tuple(passages)
 
 
 def _packed(fields: Mapping[str, NDArray[Any]], at: Int64, n: int, others: Mapping[str, NDArray[Any]]) -> Words:
@@ -177,11 +226,20 @@ class Lane:
             last = 1 + np.where(kept == beats, end, entry + kept - 1)
             latest = last if dense else 1 + end - (beats - kept)
             flow = Flow(first=entry + 1, last=last, latest=latest, beats=kept, epoch=epoch)
-        copied = flow
+        copied, going = flow, entered
+        left = np.ones(len(entered), np.bool_)
         for passage in course.passages:
-            flow = passage.leave(flow, entered)
+            flow = passage.leave(flow, going)
+            if passage.gone is not None:
+                on = ~pick(passage.gone, going)
+                flow, going = flow.only(on), going[on]
+                left[left] = on
             if isinstance(passage, AclPassage):
                 copied = flow
+        if not left.all():
+            copied, flow = copied.among(left), flow.among(left)
+        if course.ipsec is not None and course.ipsec.frames is not None:
+            beats = np.where(pick(course.kept, entered) == beats, pick(course.sent, entered), beats)
         redirect = course.acl.redirect
         return cls(
             pipeline=course.pipeline,

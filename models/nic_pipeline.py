@@ -8,13 +8,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.acl import RuleSet
+from models.config import IpsecConfig
 from models.frames import Edge, Int64
 from models.meta import Code
 from models.nic_acl import AclStage
+from models.nic_ipsec import IpsecStage
 from models.nic_stages import Bool, ParserStage, Registers, Stage
 from models.port_map import PORT
 
-__all__ = ["COUNTERS", "CYCLE_NS", "INGRESS_CYCLES", "RX", "STAGE_COUNTERS", "TX", "Pipeline", "direction_of"]
+__all__ = [
+    "COUNTERS",
+    "CYCLE_NS",
+    "INGRESS_CYCLES",
+    "IPSEC_COUNTERS",
+    "RX",
+    "STAGE_COUNTERS",
+    "TX",
+    "Pipeline",
+    "direction_of",
+]
 
 CYCLE_NS = 4
 """Length of a cycle of the core clock, in ns."""
@@ -62,19 +74,29 @@ class Pipeline:
 
 
 def direction_of(
-    edge: int, parse_bytes: int = 128, tunnel: bool = False, rules: RuleSet | None = None, port: int = 0
+    edge: int,
+    parse_bytes: int = 128,
+    tunnel: bool = False,
+    rules: RuleSet | None = None,
+    port: int = 0,
+    ipsec: IpsecConfig | None = None,
 ) -> Pipeline:
-    """The pipeline of frames that enter at this edge, with the parameters of parsers and ACL, and the ACL's rules."""
+    """The pipeline of frames that enter at this edge, with the parameters of parsers and ACL, the ACL's rules, and what
+    the slots of IPsec are programmed with; None: they are left out."""
     rules = rules or RuleSet()
     if edge == Edge.WIRE:
-        stages: tuple[Stage, ...] = (
-            ParserStage("parser_rx", parse_bytes, tunnel),
-            Registers(4),
-            AclStage("acl_rx", rules, port, tunnel),
-        )
+        between: tuple[Stage, ...] = (Registers(4),)
+        if ipsec is not None:
+            inner = ParserStage("parser_inner", parse_bytes, tunnel)
+            between = (Registers(1), IpsecStage("ipsec_rx", ipsec), inner, Registers(1))
+        parser = ParserStage("parser_rx", parse_bytes, tunnel)
+        stages: tuple[Stage, ...] = (parser, *between, AclStage("acl_rx", rules, port, tunnel))
         # demux, tls_rx, roce_rx, join, egress; demux, join of tx.
         return Pipeline(Edge.WIRE, stages, after=5, turned=2)
-    stages = (ParserStage("parser_tx", parse_bytes, tunnel), AclStage("acl_tx", rules, port, tunnel), Registers(3))
+    behind: tuple[Stage, ...] = (Registers(3),)
+    if ipsec is not None:
+        behind = (Registers(1), IpsecStage("ipsec_tx", ipsec), Registers(1))
+    stages = (ParserStage("parser_tx", parse_bytes, tunnel), AclStage("acl_tx", rules, port, tunnel), *behind)
     # demux, egress, mac_tx; demux, join of rx, egress.
     return Pipeline(Edge.HOST, stages, after=3, turned=3)
 
@@ -86,7 +108,13 @@ RX = direction_of(Edge.WIRE)
 _PLAIN = ("frames_in", "bytes_in", "frames_out", "bytes_out")
 
 STAGE_COUNTERS = tuple(name for way in (RX, TX) for stage in way.stages for name in stage.counters)
-"""What the stages count."""
+"""What the stages count that every port has."""
+
+_WITH_IPSEC = tuple(
+    name for edge in Edge for stage in direction_of(edge, ipsec=IpsecConfig()).stages for name in stage.counters
+)
+IPSEC_COUNTERS: Mapping[str, str] = {name: name for name in _WITH_IPSEC if name not in STAGE_COUNTERS}
+"""What is counted besides where IPsec isn't left out, and the registers: both slots, and the parser behind ESP."""
 
 
 def _counter_registers() -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,7 +18,7 @@ from models.nic_stages import Bool
 from models.nic_wire import padded
 from models.port_map import PORT
 
-__all__ = ["Played", "changed_bytes", "entries", "played"]
+__all__ = ["Played", "changed_bytes", "copied_bytes", "entries", "played"]
 
 _ROOM_IN_FRONT = (900, FRAMES_THAT_WAIT - 16)
 """Beats and frames that stand in the ACL before a full buffer behind it is felt at ingress."""
@@ -65,9 +65,19 @@ class Played:
         return edge
 
     @cached_property
+    def changed(self) -> Batch:
+        """The frames in with the bytes that the port gives them."""
+        return changed_bytes(self.batch, self.courses)
+
+    @cached_property
+    def copied(self) -> Batch:
+        """The frames in as a mirror copies them."""
+        return copied_bytes(self.batch, self.courses)
+
+    @cached_property
     def bytes_out(self) -> Batch:
         """The frames in as they leave the port."""
-        changed = changed_bytes(self.batch, self.courses)
+        changed = self.changed
         if not self.xgmii:
             return changed
         # What goes to the wire is padded, whichever edge it came from.
@@ -118,7 +128,7 @@ class Played:
                     alike = [
                         j
                         for j in frames
-                        if outcome.frames.queue[j] == queue and outcome.frames.frame(j) == self.batch.frame(source)
+                        if outcome.frames.queue[j] == queue and outcome.frames.frame(j) == self.copied.frame(source)
                     ]
                     copy[alike[0] if alike else frames[-1]] = True
 
@@ -135,16 +145,38 @@ class Played:
 
 def changed_bytes(batch: Batch, courses: Mapping[Edge, Course]) -> Batch:
     """The frames as they leave the port."""
-    marking = [course for course in courses.values() if course.acl.mark is not None]
-    if not marking:
+    resized = [(course.index, frames) for course in courses.values() if (frames := course.resized) is not None]
+    marking = [course for course in courses.values() if course.acl.mark is not None and course.resized is None]
+    if marking:
+        kind, at = np.zeros(len(batch), np.uint8), np.zeros(len(batch), np.uint8)
+        mark = np.full(len(batch), -1, np.int16)
+        for course in marking:
+            assert course.acl.mark is not None
+            mark[course.index] = course.acl.mark
+            kind[course.index], at[course.index] = (course.acl.come.fields[name] for name in ("l3_kind", "l3_offset"))
+        batch = mark_dscp_batch(batch, kind, at, mark)
+    return _in_place(batch, resized)
+
+
+def copied_bytes(batch: Batch, courses: Mapping[Edge, Course]) -> Batch:
+    """The frames as they come to the ACL, which is what a mirror copies."""
+    received = courses[Edge.WIRE]
+    if received.ipsec is None or received.ipsec.frames is None:
         return batch
-    kind, at = np.zeros(len(batch), np.uint8), np.zeros(len(batch), np.uint8)
-    mark = np.full(len(batch), -1, np.int16)
-    for course in marking:
-        assert course.acl.mark is not None
-        mark[course.index] = course.acl.mark
-        kind[course.index], at[course.index] = (course.acl.come.fields[name] for name in ("l3_kind", "l3_offset"))
-    return mark_dscp_batch(batch, kind, at, mark)
+    return _in_place(batch, [(received.index, received.acl.come.frames)])
+
+
+def _in_place(batch: Batch, others: Sequence[tuple[Int64, Batch]]) -> Batch:
+    """The batch with other bytes in place of those of some frames: their indices, and all of them."""
+    if not others:
+        return batch
+    order = np.arange(len(batch))
+    start = len(batch)
+    for index, _ in others:
+        order[index] = start + np.arange(len(index))
+        start += len(index)
+    whole = Batch.concat([batch, *(frames for _, frames in others)]).select(order)
+    return replace(batch, data=whole.data, offset=whole.offset)
 
 
 def played(
@@ -171,7 +203,7 @@ def played(
             after[edge] = new if resets else banks[edge]
             continue
         place = course.place(lane.index)
-        lengths = batch.lengths[lane.index]
+        lengths = course.acl.come.frames.lengths[place]
         shades, after[edge], went = ask(banks[edge], meter[place], lane, lengths, clocks, unsure[edge], resets, new)
         back |= went
         colour = np.zeros(len(course.index), np.uint8)

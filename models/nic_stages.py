@@ -79,6 +79,30 @@ class Flow:
     epoch: Int64
     stalled: Bool | None = None
 
+    def only(self, on: Bool) -> Flow:
+        """These frames alone."""
+        stalled = None if self.stalled is None else self.stalled[on]
+        latest = self.latest[on]
+        last = latest if self.exact else self.last[on]
+        return Flow(self.first[on], last, latest, self.beats[on], self.epoch[on], stalled)
+
+    def among(self, on: Bool) -> Flow:
+        """The same with others between them, of no beat, each where the frame before it was: ``on`` says of all
+        frames which are these."""
+        place = np.maximum(np.cumsum(on) - 1, 0)
+        if not len(self.first):
+            none = np.zeros(len(on), np.int64)
+            return Flow(none, none, none, none, none)
+
+        def spread(values: Int64) -> Int64:
+            here: Int64 = values[place]
+            return here
+
+        latest = spread(self.latest)
+        last = latest if self.exact else spread(self.last)
+        stalled = None if self.stalled is None else self.stalled[place]
+        return Flow(spread(self.first), last, latest, np.where(on, self.beats[place], 0), self.epoch[place], stalled)
+
     @property
     def exact(self) -> bool:
         """All beats came one a cycle, and nothing lies between the earliest and the latest cycle."""
@@ -89,14 +113,23 @@ class Flow:
 class Arrival:
     """n frames of one direction as they come to a stage, in order.
 
-    frames  their bytes as they came in
+    frames  their bytes as they come
     user    uint16[n]  tuser beside the last beat
     fields  by name: metadata that was written before, n entries each (as models.meta.pack_words); a missing one is 0
+    gone    bool[n]    the frame ended in a stage before: its mark says why, and nothing sees it; None: none did
     """
 
     frames: Batch
     user: UInt16
     fields: Mapping[str, NDArray[Any]]
+    gone: Bool | None = None
+
+    def behind(self, passage: Passage) -> Arrival:
+        """The same frames as they come to what stands behind a stage."""
+        gone = self.gone
+        if passage.gone is not None:
+            gone = passage.gone if gone is None else gone | passage.gone
+        return Arrival(passage.changed(self.frames), passage.user, {**self.fields, **passage.fields}, gone)
 
 
 @dataclass(frozen=True)
@@ -108,6 +141,9 @@ class Passage:
     tail     cycles from last beat in to last beat out, at the least
     fields   by name: metadata that it writes, n entries each (models.meta.pack_words)
     counts   by register: bool[n], which frames its counter counts
+    sums     by register: int64[n], what its counter adds with each frame
+    frames   the frames as they leave, with other bytes; None: as they came
+    gone     bool[n]    the frame ends in this stage, and nothing leaves; None: none does
     """
 
     user: UInt16
@@ -115,6 +151,13 @@ class Passage:
     tail: int
     fields: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     counts: Mapping[str, Bool] = field(default_factory=dict)
+    sums: Mapping[str, Int64] = field(default_factory=dict)
+    frames: Batch | None = None
+    gone: Bool | None = None
+
+    def changed(self, frames: Batch) -> Batch:
+        """These frames, which came, as they leave."""
+        return frames if self.frames is None else self.frames
 
     def leave(self, flow: Flow, index: Int64) -> Flow:
         """When the frames ``index`` of the n leave; ``flow``: when they come."""
@@ -183,5 +226,7 @@ class ParserStage:
         counts = {f"{self.name}.frames": np.ones(len(frames), np.bool_)}
         for name, code in PARSER_CODES.items():
             counts[f"{self.name}.{name}"] = ~came_bad & (parsed["code"] == code)
+        if come.gone is not None:
+            counts = {name: hits & ~come.gone for name, hits in counts.items()}
         fields = {name: parsed[name] for name in PARSER_FIELDS if self.tunnel or name not in TUNNEL_FIELDS}
         return Passage(parsed["user"], parsed["latency_cycles"], 2, fields, counts)

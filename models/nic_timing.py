@@ -84,6 +84,7 @@ class TimingCheck:
 
     def _possible(self) -> None:
         outcome, beats = self.play.outcome, self.play.batch.beats
+        sent = self.play.changed.beats
         delivered, lost = outcome.code == Code.DELIVERED, outcome.code == Code.RESET
         first_in, last_in = outcome.first_in, outcome.last_in
         first_out, last_out = outcome.first_out, outcome.last_out
@@ -94,8 +95,8 @@ class TimingCheck:
              first_in + beats - 1, last_in),
             ("first_out of a frame that is not delivered", out & ~delivered & ~lost, -1, first_out),
             ("first_out (it never came out)", ~out & delivered, 0, first_out),
-            ("last_out, at the earliest", out & delivered & (last_out < first_out + beats - 1),
-             first_out + beats - 1, last_out),
+            ("last_out, at the earliest", out & delivered & (last_out < first_out + sent - 1),
+             first_out + sent - 1, last_out),
             ("cycles of the play, at least", np.maximum(last_in, last_out) >= outcome.cycles,
              np.maximum(last_in, last_out) + 1, outcome.cycles),
             ("latency_cycles", outcome.latency_cycles != np.where(delivered & out, first_out - first_in, -1),

@@ -179,7 +179,6 @@ class Parsed:
 
     The fields of the metadata word by their names in models/meta.py, then:
 
-    segments_left   a routing header outside has segments left: the final destination isn't that in the IPv6 header
     code            the frame's code: ``parse_code``, or L3_BEYOND_FRAME, or 0. Of a frame that came in bad too
     user            10 bit: ``tuser`` of the last beat out. ``user >> 1 & 127`` is what the register block counts
     layers          a(i): for each layer that was walked the index of the beat that decided it
@@ -200,15 +199,18 @@ class Parsed:
     l3_kind: int = 0
     l3_offset: int = 0
     l3_length: int = 0
+    l3_payload_offset: int = 0
     ip_src: int = 0
     ip_dst: int = 0
     dscp: int = 0
     ecn: int = 0
     ttl: int = 0
     protocol: int = 0
+    protocol_offset: int = 0
     ip_checksum: int = 0
     ip_options: int = 0
     ext_mask: int = 0
+    segments_left: int = 0
     fragment: int = 0
     more_fragments: int = 0
     dont_fragment: int = 0
@@ -266,7 +268,6 @@ class Parsed:
     inner_src_port: int = 0
     inner_dst_port: int = 0
     inner_udp_length: int = 0
-    segments_left: bool = False
     code: int = 0
     user: int = 0
     layers: list[int] = field(default_factory=list)
@@ -486,6 +487,7 @@ class _Walk:
         headers.ip_src, headers.ip_dst = src, dst
         headers.dscp, headers.ecn = tos >> 2, tos & 3
         headers.ttl, headers.protocol = ttl, protocol
+        headers.protocol_offset, headers.l3_payload_offset = self.pos + 9, self.pos + size
         headers.dont_fragment = flags_offset >> 14 & 1
         headers.more_fragments = flags_offset >> 13 & 1
         headers.frag_offset = flags_offset & 0x1FFF
@@ -514,6 +516,7 @@ class _Walk:
         headers.ip_dst = int.from_bytes(self.frame[self.pos + 24 : self.pos + 40], "big")
         headers.dscp, headers.ecn = first >> 22 & 0x3F, first >> 20 & 3
         headers.ttl, headers.protocol = hop_limit, next_header
+        headers.protocol_offset, headers.l3_payload_offset = self.pos + 6, self.pos + 40
         self.done()
         self.pos += 40
 
@@ -553,9 +556,10 @@ class _Walk:
             headers.more_fragments = offset_flags & 1
             headers.fragment |= int(offset_flags & 0xFFF9 != 0)
         if kind == Protocol.ROUTING and fourth:
-            headers.segments_left = True
+            headers.segments_left = 1
         headers.ext_mask |= 1 << EXTENSION_BIT[Protocol(kind)]
         headers.protocol = next_header
+        headers.protocol_offset, headers.l3_payload_offset = self.pos, self.pos + size
         self.done()
         self.pos += size
 

@@ -51,15 +51,17 @@ _CHUNK_BYTES = 1 << 24
 _MARGIN = 64
 """Bytes that a layer may read behind the frame's end before it knows that they aren't the frame's."""
 _UNBOUNDED = 1 << 30
+_OUTSIDE_ONLY = ("addresses", "segments_left", "protocol_offset", "l3_payload_offset")
+"""What layers in a tunnel set to no effect: it has one place, for the headers outside."""
 
 
 def parse_batch(batch: Batch, parse_bytes: int = 128, drop: int = 0, tunnel: bool = False) -> Columns:
     """``ParserModel(parse_bytes, drop, tunnel).parse(frame, bad)`` of every frame, with ``batch.bad``.
 
     By name, n entries each: the parser's fields of models/meta.py as the smallest unsigned type that holds them, the
-    addresses of IP as uint64[n, 2] (high half, low half); ``code`` uint8, ``user`` uint16, ``segments_left`` bool,
-    ``layers`` int16[n, MOST_LAYERS], with ``tunnel`` MOST_INNER_LAYERS more (-1 behind the last layer),
-    ``latency_cycles`` int64. ValueError: a frame without a byte, or what ParserModel refuses.
+    addresses of IP as uint64[n, 2] (high half, low half); ``code`` uint8, ``user`` uint16, ``layers``
+    int16[n, MOST_LAYERS], with ``tunnel`` MOST_INNER_LAYERS more (-1 behind the last layer), ``latency_cycles`` int64.
+    ValueError: a frame without a byte, or what ParserModel refuses.
     """
     model = ParserModel(parse_bytes, drop, tunnel)
     n = len(batch)
@@ -81,7 +83,6 @@ def _columns(n: int, most_layers: int) -> Columns:
             columns[field.name] = np.zeros((n, 2), np.uint64)
         else:
             columns[field.name] = np.zeros(n, np.min_scalar_type((1 << field.width) - 1))
-    columns["segments_left"] = np.zeros(n, np.bool_)
     columns["code"] = np.zeros(n, np.uint8)
     columns["user"] = np.zeros(n, np.uint16)
     columns["layers"] = np.full((n, most_layers), -1, np.int16)
@@ -337,6 +338,8 @@ class _Walk:
             ecn=raw[:, 1] & 3,
             ttl=raw[:, 8],
             protocol=raw[:, 9],
+            protocol_offset=self.pick(self.pos, index) + 9,
+            l3_payload_offset=self.pick(self.pos, index) + size,
             dont_fragment=flags_offset >> 14 & 1,
             more_fragments=flags_offset >> 13 & 1,
             frag_offset=flags_offset & 0x1FFF,
@@ -376,6 +379,8 @@ class _Walk:
             ecn=first >> 20 & 3,
             ttl=raw[:, 7],
             protocol=raw[:, 6],
+            protocol_offset=self.pick(self.pos, index) + 6,
+            l3_payload_offset=self.pick(self.pos, index) + 40,
         )
         self.set(index, addresses=_sum(raw, 8, 40))
         self.done(index)
@@ -416,11 +421,13 @@ class _Walk:
         pieces = index[piece]
         self.set(pieces, frag_offset=offset_flags >> 3, more_fragments=offset_flags & 1)
         columns["fragment"][pieces[offset_flags & 0xFFF9 != 0]] = 1
-        columns["segments_left"][index[(kind == Protocol.ROUTING) & (raw[:, 3] != 0)]] = True
+        columns["segments_left"][index[(kind == Protocol.ROUTING) & (raw[:, 3] != 0)]] = 1
         columns["ext_mask"][index] |= _EXTENSION_MASK[kind]
         columns["protocol"][index] = raw[:, 0]
+        columns["protocol_offset"][index] = self.pos[index]
         self.done(index)
         self.pos[index] += size
+        columns["l3_payload_offset"][index] = self.pos[index]
         return index
 
     # Transport
@@ -535,7 +542,7 @@ class _Walk:
         vxlan = self._vxlan(index[port == VXLAN_PORT])
         bridged, routed = self._geneve(index[port == GENEVE_PORT])
         outside = self.columns
-        apart = {name: np.zeros_like(outside[name]) for name in ("addresses", "segments_left")}
+        apart = {name: np.zeros_like(outside[name]) for name in _OUTSIDE_ONLY}
         self.whole = outside["fragment"] == 0
         self.columns = outside | {name: outside[inner] for name, inner in INNER_FIELDS.items()} | apart
         self.inside = True
@@ -624,7 +631,7 @@ class _Walk:
         none = udp & (_number(self.read(index, 2, at + 6), 0, 2) == 0)
         index, at, udp = _left(~none, index, at, udp)
         length = np.where(udp, self.get("udp_length", index), self.pick(l3_end, index) - at)
-        unknown = (self.pick(columns["fragment"], index) != 0) | self.pick(columns["segments_left"], index)
+        unknown = (self.pick(columns["fragment"], index) != 0) | (self.pick(columns["segments_left"], index) != 0)
         unknown |= self.pick(bad, index) | (at + length > self.pick(self.length, index))
         verdict[index[unknown]] = int(ChecksumVerdict.UNKNOWN)
         index, at, length = _left(~unknown, index, at, length)

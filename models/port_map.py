@@ -335,10 +335,61 @@ PORT = RegisterMap("port", 0x100000, (
         Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
     ), "VXLAN without a valid VNI, GENEVE of an unknown version (code 46)."),
     Register("parser_inner.id", 0x28000, 32, (
-        Field("block", 0, 8, Access.RO, 0x2, False, "Number of the block that belongs here."),
-        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
-        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+        Field("block", 0, 8, Access.RO, 0x2, False, "Block number: 2 is parser."),
+        Field("version", 8, 8, Access.RO, 0x1, False, "Version of the block."),
+        Field("state", 16, 2, Access.RO, 0x3, False, "0 absent, 1 left out, 2 stand-in, 3 present."),
     ), "What stands at this address."),
+    Register("parser_inner.drop", 0x28004, 32, (
+        Field("codes", 0, 16, Access.RW, 0x0, False, "Bit code - 32: 1, frames with this code are dropped; 0, they are delivered."),
+    ), "Which malformed frames are marked bad, to be dropped by the buffer further on. Read when a frame's last beat goes out."),
+    Register("parser_inner.frames", 0x28040, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that left, good and bad."),
+    Register("parser_inner.l2_truncated", 0x28080, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within Ethernet or its tags (code 32)."),
+    Register("parser_inner.l3_truncated", 0x28088, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within the IP header or the MAC control opcode (code 33)."),
+    Register("parser_inner.bad_ip_version", 0x28090, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames whose IP version is not that of the EtherType (code 34)."),
+    Register("parser_inner.bad_ihl", 0x28098, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames with an IPv4 header length below 5 words (code 35)."),
+    Register("parser_inner.bad_l3_length", 0x280a0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames with an IPv4 total length below the header's (code 36)."),
+    Register("parser_inner.too_deep", 0x280a8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames with a header beyond what the parser sees, a third tag or a fifth extension header (code 37)."),
+    Register("parser_inner.ext_truncated", 0x280b0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within an extension header (code 38)."),
+    Register("parser_inner.l4_truncated", 0x280b8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within TCP, UDP, ICMP or ESP (code 39)."),
+    Register("parser_inner.bad_tcp_offset", 0x280c0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames with a TCP data offset below 5 words (code 40)."),
+    Register("parser_inner.bad_udp_length", 0x280c8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames with a UDP length below 8, or beyond the IP packet (code 41)."),
+    Register("parser_inner.bth_truncated", 0x280d0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within the BTH (code 42)."),
+    Register("parser_inner.esp_truncated", 0x280d8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within ESP in UDP (code 43)."),
+    Register("parser_inner.l3_beyond_frame", 0x280e0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames that end before their IP packet does (code 44)."),
+    Register("parser_inner.tunnel_truncated", 0x280e8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames found to end within the VXLAN or GENEVE header (code 45)."),
+    Register("parser_inner.bad_tunnel", 0x280f0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "VXLAN without a valid VNI, GENEVE of an unknown version (code 46)."),
     Register("acl_rx.id", 0x30000, 32, (
         Field("block", 0, 8, Access.RO, 0x3, False, "Block number: 3 is acl."),
         Field("version", 8, 8, Access.RO, 0x1, False, "Version of the block."),
@@ -551,15 +602,355 @@ PORT = RegisterMap("port", 0x100000, (
         Field("beats", 0, 16, Access.RO, None, True, "Beats."),
     ), "Most beats ever held since reset."),
     Register("ipsec_rx.id", 0x50000, 32, (
-        Field("block", 0, 8, Access.RO, 0x5, False, "Number of the block that belongs here."),
-        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
-        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+        Field("block", 0, 8, Access.RO, 0x5, False, "Block number: 5 is ipsec."),
+        Field("version", 8, 8, Access.RO, 0x1, False, "Version of the block."),
+        Field("state", 16, 2, Access.RO, 0x3, False, "0 absent, 1 left out, 2 stand-in, 3 present."),
     ), "What stands at this address."),
+    Register("ipsec_rx.size", 0x50004, 32, (
+        Field("sas", 0, 16, Access.RO, None, True, "SAs."),
+        Field("tx", 16, 1, Access.RO, None, True, "1: transmit."),
+        Field("sm4", 17, 1, Access.RO, None, True, "1: SM4-GCM too."),
+    ), "What the slot was built with."),
+    Register("ipsec_rx.control", 0x50008, 32, (
+        Field("drop_no_sa", 0, 1, Access.RW, 0x0, False, "No SA is found."),
+        Field("drop_cipher", 1, 1, Access.RW, 0x0, False, "The SA's cipher is another one."),
+        Field("drop_fragment", 2, 1, Access.RW, 0x0, False, "A fragment."),
+    ), "What becomes of received ESP that this block can't decrypt: 0, it passes to the host; 1, it ends here."),
+    Register("ipsec_rx.command", 0x5000c, 32, (
+        Field("op", 0, 4, Access.RW, 0x0, False, "1 write SA, 2 remove SA, 3 read its state."),
+        Field("number", 16, 16, Access.RW, 0x0, False, "Of the SA."),
+    ), "A write does something, and is answered when it is done. A number beyond the last and an op that isn't listed do nothing. A read gives what was written last."),
+    Register("ipsec_rx.event", 0x50010, 32, (
+        Field("valid", 0, 1, Access.W1C, 0x0, True, "There was one. Write 1 to clear."),
+        Field("more", 1, 1, Access.W1C, 0x0, True, "Others came since. Write 1 to clear."),
+        Field("kind", 4, 2, Access.RO, None, True, "0 soft lifetime, 1 hard lifetime, 2 no further sequence number."),
+        Field("sa", 16, 12, Access.RO, None, True, "The SA."),
+    ), "The first SA that reached something since `valid` was cleared."),
+    Register("ipsec_rx.max_packet", 0x50014, 32, (
+        Field("bytes", 0, 16, Access.RW, 0x256e, False, "Bytes, from the outer IP header on."),
+    ), "Longest packet that may be transmitted encrypted."),
+    Register("ipsec_rx.form", 0x50020, 32, (
+        Field("mode", 0, 2, Access.RW, 0x0, False, "0 transport, 1 tunnel, 2 on rx either."),
+        Field("natt", 2, 2, Access.RW, 0x0, False, "ESP in UDP: 0 no, 1 yes, 2 on rx either."),
+        Field("ipv6", 4, 1, Access.RW, 0x0, False, "Family of `src` and `dst`."),
+        Field("esn", 5, 1, Access.RW, 0x0, False, "64-bit sequence numbers."),
+        Field("cipher", 6, 2, Access.RW, 0x0, False, "0 AES-128-GCM, 1 AES-256-GCM, 2 SM4-GCM, 3 another one."),
+        Field("tag", 8, 2, Access.RW, 0x0, False, "Bytes of the tag: 0, 1, 2 for 8, 12, 16."),
+        Field("window", 16, 6, Access.RW, 0x0, False, "Anti-replay window, numbers / 32."),
+    ), "Form of an SA."),
+    Register("ipsec_rx.outer", 0x50024, 32, (
+        Field("dscp", 0, 6, Access.RW, 0x0, False, "DSCP, where `dscp_fixed`."),
+        Field("dscp_fixed", 6, 1, Access.RW, 0x0, False, "0: the inner packet's DSCP."),
+        Field("ecn_compat", 7, 1, Access.RW, 0x0, False, "1: ECN is 0 (RFC 6040 compatibility mode)."),
+        Field("df", 8, 2, Access.RW, 0x0, False, "DF: 0 copied, 1 clear, 2 set."),
+        Field("ttl", 16, 8, Access.RW, 0x40, False, "TTL or hop limit; 0: the inner packet's."),
+    ), "Outer header of a tunnel."),
+    Register("ipsec_rx.spi", 0x50028, 32, (
+        Field("value", 0, 32, Access.RW, 0x0, False, "As a number."),
+    ), "Security parameters index."),
+    Register("ipsec_rx.salt", 0x5002c, 32, (
+        Field("bytes", 0, 32, Access.WO, 0x0, False, "Byte 0 in bits 7:0."),
+    ), "Salt of the nonce (RFC 4106 section 4)."),
+    Register("ipsec_rx.ports", 0x50030, 32, (
+        Field("src", 0, 16, Access.RW, 0x1194, False, "Source port."),
+        Field("dst", 16, 16, Access.RW, 0x1194, False, "Destination port."),
+    ), "UDP ports of NAT-T."),
+    Register("ipsec_rx.flow_label", 0x50034, 32, (
+        Field("label", 0, 20, Access.RW, 0x0, False, "Flow label."),
+    ), "Flow label of an outer IPv6 header."),
+    Register("ipsec_rx.limits", 0x50038, 32, (
+        Field("mtu", 0, 16, Access.RW, 0x0, False, "Longest packet out in bytes; 0: none but `max_packet`."),
+        Field("nat_delta", 16, 16, Access.RW, 0x0, False, "Ones' complement sum of the addresses seen minus that of the original ones (RFC 3948 3.1.2)."),
+    ), "MTU of a tx SA, correction of an rx one."),
+    Register("ipsec_rx.src", 0x50040, 32, (
+        Field("bits", 0, 32, Access.RW, 0x0, False, "32 bits of it."),
+    ), "Source address: bits 31:0 first; IPv4 there alone.", 4, 4),
+    Register("ipsec_rx.dst", 0x50050, 32, (
+        Field("bits", 0, 32, Access.RW, 0x0, False, "32 bits of it."),
+    ), "Destination address: bits 31:0 first; IPv4 there alone.", 4, 4),
+    Register("ipsec_rx.key", 0x50060, 32, (
+        Field("bytes", 0, 32, Access.WO, 0x0, False, "4 bytes of it."),
+    ), "Key: byte 0 in bits 7:0 of the first. Reads as 0.", 8, 4),
+    Register("ipsec_rx.sequence", 0x50080, 64, (
+        Field("value", 0, 64, Access.RW, 0x0, False, "0: none."),
+    ), "rx: the highest number so far; tx: the last one used."),
+    Register("ipsec_rx.soft_packets", 0x50088, 64, (
+        Field("value", 0, 64, Access.RW, 0x0, False, "0: none."),
+    ), "Packets after which `soft` is set."),
+    Register("ipsec_rx.hard_packets", 0x50090, 64, (
+        Field("value", 0, 64, Access.RW, 0x0, False, "0: none."),
+    ), "Most packets."),
+    Register("ipsec_rx.soft_bytes", 0x50098, 64, (
+        Field("value", 0, 64, Access.RW, 0x0, False, "0: none."),
+    ), "Bytes after which `soft` is set."),
+    Register("ipsec_rx.hard_bytes", 0x500a0, 64, (
+        Field("value", 0, 64, Access.RW, 0x0, False, "0: none."),
+    ), "Most bytes."),
+    Register("ipsec_rx.state", 0x500a8, 32, (
+        Field("valid", 0, 1, Access.RO, None, True, "There is one."),
+        Field("soft", 1, 1, Access.RO, None, True, "A soft lifetime was reached."),
+        Field("hard", 2, 1, Access.RO, None, True, "A frame found no room in a hard lifetime."),
+        Field("ended", 3, 1, Access.RO, None, True, "A frame found no sequence number."),
+    ), "Of the SA that was read last."),
+    Register("ipsec_rx.state_packets", 0x500b0, 64, (
+        Field("value", 0, 64, Access.RO, None, True, "Of the SA that was read last."),
+    ), "Packets that it counted."),
+    Register("ipsec_rx.state_bytes", 0x500b8, 64, (
+        Field("value", 0, 64, Access.RO, None, True, "Of the SA that was read last."),
+    ), "Bytes that its cipher worked on."),
+    Register("ipsec_rx.state_sequence", 0x500c0, 64, (
+        Field("value", 0, 64, Access.RO, None, True, "Of the SA that was read last."),
+    ), "rx: the highest number so far; tx: the last one used."),
+    Register("ipsec_rx.frames", 0x50100, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "All frames whose end or passage is known: the sum of `passed`, `protected`, `left_*`, `bad_in` and all codes."),
+    Register("ipsec_rx.passed", 0x50108, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames with nothing for this block."),
+    Register("ipsec_rx.protected", 0x50110, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames decrypted or encrypted."),
+    Register("ipsec_rx.left_no_sa", 0x50118, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "ESP left to the host: no SA."),
+    Register("ipsec_rx.left_cipher", 0x50120, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "ESP left to the host: another cipher."),
+    Register("ipsec_rx.left_fragment", 0x50128, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "ESP left to the host: a fragment."),
+    Register("ipsec_rx.bad_in", 0x50130, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames for this block that came in bad."),
+    Register("ipsec_rx.replay_late", 0x50138, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Of `ipsec_replay`: after the tag was found good."),
+    Register("ipsec_rx.soft_reached", 0x50140, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "SAs that reached a soft lifetime."),
+    Register("ipsec_rx.protected_bytes", 0x50148, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Bytes that the cipher worked on, of `protected`."),
+    Register("ipsec_rx.ipsec_no_sa", 0x50180, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 56. No SA (SPI, destination, family; tx: the number that the ACL gave)."),
+    Register("ipsec_rx.ipsec_cipher", 0x50188, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 57. The SA's cipher is another one, or the engine has no key of it."),
+    Register("ipsec_rx.ipsec_fragment", 0x50190, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 58. A fragment: of ESP on rx, for transport mode on tx."),
+    Register("ipsec_rx.ipsec_policy", 0x50198, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 59. The frame isn't of the SA's form."),
+    Register("ipsec_rx.ipsec_truncated", 0x501a0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 60. Too short for what its headers say."),
+    Register("ipsec_rx.ipsec_replay", 0x501a8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 61. Replayed, or left of the window."),
+    Register("ipsec_rx.ipsec_lifetime", 0x501b0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 62. A hard lifetime."),
+    Register("ipsec_rx.ipsec_bad_tag", 0x501b8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 63. The tag is wrong."),
+    Register("ipsec_rx.ipsec_bad_padding", 0x501c0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 64. Length or bytes of the padding are wrong."),
+    Register("ipsec_rx.ipsec_dummy", 0x501c8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 65. A dummy packet (next header 59)."),
+    Register("ipsec_rx.ipsec_bad_inner", 0x501d0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 66. The packet in the tunnel isn't whole."),
+    Register("ipsec_rx.ipsec_ecn", 0x501d8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 67. CE outside, Not-ECT inside."),
+    Register("ipsec_rx.ipsec_sequence", 0x501e0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 68. There is no further sequence number."),
+    Register("ipsec_rx.ipsec_mtu", 0x501e8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 69. Longer than may be."),
+    Register("ipsec_rx.ipsec_bad_checksum", 0x501f0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 70. The outer IPv4 checksum is wrong."),
     Register("ipsec_tx.id", 0x54000, 32, (
-        Field("block", 0, 8, Access.RO, 0x5, False, "Number of the block that belongs here."),
-        Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),
-        Field("state", 16, 2, Access.RO, 0x0, False, "0 absent, 1 left out."),
+        Field("block", 0, 8, Access.RO, 0x5, False, "Block number: 5 is ipsec."),
+        Field("version", 8, 8, Access.RO, 0x1, False, "Version of the block."),
+        Field("state", 16, 2, Access.RO, 0x3, False, "0 absent, 1 left out, 2 stand-in, 3 present."),
     ), "What stands at this address."),
+    Register("ipsec_tx.size", 0x54004, 32, (
+        Field("sas", 0, 16, Access.RO, None, True, "SAs."),
+        Field("tx", 16, 1, Access.RO, None, True, "1: transmit."),
+        Field("sm4", 17, 1, Access.RO, None, True, "1: SM4-GCM too."),
+    ), "What the slot was built with."),
+    Register("ipsec_tx.control", 0x54008, 32, (
+        Field("drop_no_sa", 0, 1, Access.RW, 0x0, False, "No SA is found."),
+        Field("drop_cipher", 1, 1, Access.RW, 0x0, False, "The SA's cipher is another one."),
+        Field("drop_fragment", 2, 1, Access.RW, 0x0, False, "A fragment."),
+    ), "What becomes of received ESP that this block can't decrypt: 0, it passes to the host; 1, it ends here."),
+    Register("ipsec_tx.command", 0x5400c, 32, (
+        Field("op", 0, 4, Access.RW, 0x0, False, "1 write SA, 2 remove SA, 3 read its state."),
+        Field("number", 16, 16, Access.RW, 0x0, False, "Of the SA."),
+    ), "A write does something, and is answered when it is done. A number beyond the last and an op that isn't listed do nothing. A read gives what was written last."),
+    Register("ipsec_tx.event", 0x54010, 32, (
+        Field("valid", 0, 1, Access.W1C, 0x0, True, "There was one. Write 1 to clear."),
+        Field("more", 1, 1, Access.W1C, 0x0, True, "Others came since. Write 1 to clear."),
+        Field("kind", 4, 2, Access.RO, None, True, "0 soft lifetime, 1 hard lifetime, 2 no further sequence number."),
+        Field("sa", 16, 12, Access.RO, None, True, "The SA."),
+    ), "The first SA that reached something since `valid` was cleared."),
+    Register("ipsec_tx.max_packet", 0x54014, 32, (
+        Field("bytes", 0, 16, Access.RW, 0x256e, False, "Bytes, from the outer IP header on."),
+    ), "Longest packet that may be transmitted encrypted."),
+    Register("ipsec_tx.form", 0x54020, 32, (
+        Field("mode", 0, 2, Access.RW, 0x0, False, "0 transport, 1 tunnel, 2 on rx either."),
+        Field("natt", 2, 2, Access.RW, 0x0, False, "ESP in UDP: 0 no, 1 yes, 2 on rx either."),
+        Field("ipv6", 4, 1, Access.RW, 0x0, False, "Family of `src` and `dst`."),
+        Field("esn", 5, 1, Access.RW, 0x0, False, "64-bit sequence numbers."),
+        Field("cipher", 6, 2, Access.RW, 0x0, False, "0 AES-128-GCM, 1 AES-256-GCM, 2 SM4-GCM, 3 another one."),
+        Field("tag", 8, 2, Access.RW, 0x0, False, "Bytes of the tag: 0, 1, 2 for 8, 12, 16."),
+        Field("window", 16, 6, Access.RW, 0x0, False, "Anti-replay window, numbers / 32."),
+    ), "Form of an SA."),
+    Register("ipsec_tx.outer", 0x54024, 32, (
+        Field("dscp", 0, 6, Access.RW, 0x0, False, "DSCP, where `dscp_fixed`."),
+        Field("dscp_fixed", 6, 1, Access.RW, 0x0, False, "0: the inner packet's DSCP."),
+        Field("ecn_compat", 7, 1, Access.RW, 0x0, False, "1: ECN is 0 (RFC 6040 compatibility mode)."),
+        Field("df", 8, 2, Access.RW, 0x0, False, "DF: 0 copied, 1 clear, 2 set."),
+        Field("ttl", 16, 8, Access.RW, 0x40, False, "TTL or hop limit; 0: the inner packet's."),
+    ), "Outer header of a tunnel."),
+    Register("ipsec_tx.spi", 0x54028, 32, (
+        Field("value", 0, 32, Access.RW, 0x0, False, "As a number."),
+    ), "Security parameters index."),
+    Register("ipsec_tx.salt", 0x5402c, 32, (
+        Field("bytes", 0, 32, Access.WO, 0x0, False, "Byte 0 in bits 7:0."),
+    ), "Salt of the nonce (RFC 4106 section 4)."),
+    Register("ipsec_tx.ports", 0x54030, 32, (
+        Field("src", 0, 16, Access.RW, 0x1194, False, "Source port."),
+        Field("dst", 16, 16, Access.RW, 0x1194, False, "Destination port."),
+    ), "UDP ports of NAT-T."),
+    Register("ipsec_tx.flow_label", 0x54034, 32, (
+        Field("label", 0, 20, Access.RW, 0x0, False, "Flow label."),
+    ), "Flow label of an outer IPv6 header."),
+    Register("ipsec_tx.limits", 0x54038, 32, (
+        Field("mtu", 0, 16, Access.RW, 0x0, False, "Longest packet out in bytes; 0: none but `max_packet`."),
+        Field("nat_delta", 16, 16, Access.RW, 0x0, False, "Ones' complement sum of the addresses seen minus that of the original ones (RFC 3948 3.1.2)."),
+    ), "MTU of a tx SA, correction of an rx one."),
+    Register("ipsec_tx.src", 0x54040, 32, (
+        Field("bits", 0, 32, Access.RW, 0x0, False, "32 bits of it."),
+    ), "Source address: bits 31:0 first; IPv4 there alone.", 4, 4),
+    Register("ipsec_tx.dst", 0x54050, 32, (
+        Field("bits", 0, 32, Access.RW, 0x0, False, "32 bits of it."),
+    ), "Destination address: bits 31:0 first; IPv4 there alone.", 4, 4),
+    Register("ipsec_tx.key", 0x54060, 32, (
+        Field("bytes", 0, 32, Access.WO, 0x0, False, "4 bytes of it."),
+    ), "Key: byte 0 in bits 7:0 of the first. Reads as 0.", 8, 4),
+    Register("ipsec_tx.sequence", 0x54080, 64, (
+        Field("value", 0, 64, Access.RW, 0x0, False, "0: none."),
+    ), "rx: the highest number so far; tx: the last one used."),
+    Register("ipsec_tx.soft_packets", 0x54088, 64, (
+        Field("value", 0, 64, Access.RW, 0x0, False, "0: none."),
+    ), "Packets after which `soft` is set."),
+    Register("ipsec_tx.hard_packets", 0x54090, 64, (
+        Field("value", 0, 64, Access.RW, 0x0, False, "0: none."),
+    ), "Most packets."),
+    Register("ipsec_tx.soft_bytes", 0x54098, 64, (
+        Field("value", 0, 64, Access.RW, 0x0, False, "0: none."),
+    ), "Bytes after which `soft` is set."),
+    Register("ipsec_tx.hard_bytes", 0x540a0, 64, (
+        Field("value", 0, 64, Access.RW, 0x0, False, "0: none."),
+    ), "Most bytes."),
+    Register("ipsec_tx.state", 0x540a8, 32, (
+        Field("valid", 0, 1, Access.RO, None, True, "There is one."),
+        Field("soft", 1, 1, Access.RO, None, True, "A soft lifetime was reached."),
+        Field("hard", 2, 1, Access.RO, None, True, "A frame found no room in a hard lifetime."),
+        Field("ended", 3, 1, Access.RO, None, True, "A frame found no sequence number."),
+    ), "Of the SA that was read last."),
+    Register("ipsec_tx.state_packets", 0x540b0, 64, (
+        Field("value", 0, 64, Access.RO, None, True, "Of the SA that was read last."),
+    ), "Packets that it counted."),
+    Register("ipsec_tx.state_bytes", 0x540b8, 64, (
+        Field("value", 0, 64, Access.RO, None, True, "Of the SA that was read last."),
+    ), "Bytes that its cipher worked on."),
+    Register("ipsec_tx.state_sequence", 0x540c0, 64, (
+        Field("value", 0, 64, Access.RO, None, True, "Of the SA that was read last."),
+    ), "rx: the highest number so far; tx: the last one used."),
+    Register("ipsec_tx.frames", 0x54100, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "All frames whose end or passage is known: the sum of `passed`, `protected`, `left_*`, `bad_in` and all codes."),
+    Register("ipsec_tx.passed", 0x54108, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames with nothing for this block."),
+    Register("ipsec_tx.protected", 0x54110, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames decrypted or encrypted."),
+    Register("ipsec_tx.left_no_sa", 0x54118, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "ESP left to the host: no SA."),
+    Register("ipsec_tx.left_cipher", 0x54120, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "ESP left to the host: another cipher."),
+    Register("ipsec_tx.left_fragment", 0x54128, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "ESP left to the host: a fragment."),
+    Register("ipsec_tx.bad_in", 0x54130, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Frames for this block that came in bad."),
+    Register("ipsec_tx.replay_late", 0x54138, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Of `ipsec_replay`: after the tag was found good."),
+    Register("ipsec_tx.soft_reached", 0x54140, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "SAs that reached a soft lifetime."),
+    Register("ipsec_tx.protected_bytes", 0x54148, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Bytes that the cipher worked on, of `protected`."),
+    Register("ipsec_tx.ipsec_no_sa", 0x54180, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 56. No SA (SPI, destination, family; tx: the number that the ACL gave)."),
+    Register("ipsec_tx.ipsec_cipher", 0x54188, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 57. The SA's cipher is another one, or the engine has no key of it."),
+    Register("ipsec_tx.ipsec_fragment", 0x54190, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 58. A fragment: of ESP on rx, for transport mode on tx."),
+    Register("ipsec_tx.ipsec_policy", 0x54198, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 59. The frame isn't of the SA's form."),
+    Register("ipsec_tx.ipsec_truncated", 0x541a0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 60. Too short for what its headers say."),
+    Register("ipsec_tx.ipsec_replay", 0x541a8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 61. Replayed, or left of the window."),
+    Register("ipsec_tx.ipsec_lifetime", 0x541b0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 62. A hard lifetime."),
+    Register("ipsec_tx.ipsec_bad_tag", 0x541b8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 63. The tag is wrong."),
+    Register("ipsec_tx.ipsec_bad_padding", 0x541c0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 64. Length or bytes of the padding are wrong."),
+    Register("ipsec_tx.ipsec_dummy", 0x541c8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 65. A dummy packet (next header 59)."),
+    Register("ipsec_tx.ipsec_bad_inner", 0x541d0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 66. The packet in the tunnel isn't whole."),
+    Register("ipsec_tx.ipsec_ecn", 0x541d8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 67. CE outside, Not-ECT inside."),
+    Register("ipsec_tx.ipsec_sequence", 0x541e0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 68. There is no further sequence number."),
+    Register("ipsec_tx.ipsec_mtu", 0x541e8, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 69. Longer than may be."),
+    Register("ipsec_tx.ipsec_bad_checksum", 0x541f0, 64, (
+        Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
+    ), "Code 70. The outer IPv4 checksum is wrong."),
     Register("tls_rx.id", 0x60000, 32, (
         Field("block", 0, 8, Access.RO, 0x6, False, "Number of the block that belongs here."),
         Field("version", 8, 8, Access.RO, 0x0, False, "Version of the block: 0, as there is none."),

@@ -19,7 +19,7 @@ import pytest
 
 from tb import build
 from tests import formal
-from tests.plugin import skips
+from tests.plugin import order, skips
 
 pytest_plugins = ["tests.plugin.testplan"]
 
@@ -88,6 +88,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if dropped:
         items[:] = kept
         config.hook.pytest_deselected(items=dropped)
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    if workers > 1:
+        items[:] = order.deal(items, workers, lambda item: item.path, _runs_a_tool)
+
+
+def _runs_a_tool(item: pytest.Item) -> bool:
+    return not order.TOOLS.isdisjoint(getattr(item, "fixturenames", ()))
 
 
 @pytest.fixture

@@ -798,15 +798,136 @@ typedef struct __attribute__ ((__packed__)) {
 #define PORT__PARSER_INNER__ID__VERSION_bm 0xff00
 #define PORT__PARSER_INNER__ID__VERSION_bp 8
 #define PORT__PARSER_INNER__ID__VERSION_bw 8
-#define PORT__PARSER_INNER__ID__VERSION_reset 0x0
+#define PORT__PARSER_INNER__ID__VERSION_reset 0x1
 #define PORT__PARSER_INNER__ID__STATE_bm 0x30000
 #define PORT__PARSER_INNER__ID__STATE_bp 16
 #define PORT__PARSER_INNER__ID__STATE_bw 2
-#define PORT__PARSER_INNER__ID__STATE_reset 0x0
+#define PORT__PARSER_INNER__ID__STATE_reset 0x3
+
+// reg - port.parser_inner.drop
+#define PORT__PARSER_INNER__DROP__CODES_bm 0xffff
+#define PORT__PARSER_INNER__DROP__CODES_bp 0
+#define PORT__PARSER_INNER__DROP__CODES_bw 16
+#define PORT__PARSER_INNER__DROP__CODES_reset 0x0
+
+// reg - port.parser_inner.frames
+#define PORT__PARSER_INNER__FRAMES__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_INNER__FRAMES__COUNT_bp 0
+#define PORT__PARSER_INNER__FRAMES__COUNT_bw 64
+#define PORT__PARSER_INNER__FRAMES__COUNT_reset 0x0
+
+// reg - port.parser_inner.l2_truncated
+#define PORT__PARSER_INNER__L2_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_INNER__L2_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_INNER__L2_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_INNER__L2_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_inner.l3_truncated
+#define PORT__PARSER_INNER__L3_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_INNER__L3_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_INNER__L3_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_INNER__L3_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_inner.bad_ip_version
+#define PORT__PARSER_INNER__BAD_IP_VERSION__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_INNER__BAD_IP_VERSION__COUNT_bp 0
+#define PORT__PARSER_INNER__BAD_IP_VERSION__COUNT_bw 64
+#define PORT__PARSER_INNER__BAD_IP_VERSION__COUNT_reset 0x0
+
+// reg - port.parser_inner.bad_ihl
+#define PORT__PARSER_INNER__BAD_IHL__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_INNER__BAD_IHL__COUNT_bp 0
+#define PORT__PARSER_INNER__BAD_IHL__COUNT_bw 64
+#define PORT__PARSER_INNER__BAD_IHL__COUNT_reset 0x0
+
+// reg - port.parser_inner.bad_l3_length
+#define PORT__PARSER_INNER__BAD_L3_LENGTH__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_INNER__BAD_L3_LENGTH__COUNT_bp 0
+#define PORT__PARSER_INNER__BAD_L3_LENGTH__COUNT_bw 64
+#define PORT__PARSER_INNER__BAD_L3_LENGTH__COUNT_reset 0x0
+
+// reg - port.parser_inner.too_deep
+#define PORT__PARSER_INNER__TOO_DEEP__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_INNER__TOO_DEEP__COUNT_bp 0
+#define PORT__PARSER_INNER__TOO_DEEP__COUNT_bw 64
+#define PORT__PARSER_INNER__TOO_DEEP__COUNT_reset 0x0
+
+// reg - port.parser_inner.ext_truncated
+#define PORT__PARSER_INNER__EXT_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_INNER__EXT_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_INNER__EXT_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_INNER__EXT_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_inner.l4_truncated
+#define PORT__PARSER_INNER__L4_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_INNER__L4_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_INNER__L4_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_INNER__L4_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_inner.bad_tcp_offset
+#define PORT__PARSER_INNER__BAD_TCP_OFFSET__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_INNER__BAD_TCP_OFFSET__COUNT_bp 0
+#define PORT__PARSER_INNER__BAD_TCP_OFFSET__COUNT_bw 64
+#define PORT__PARSER_INNER__BAD_TCP_OFFSET__COUNT_reset 0x0
+
+// reg - port.parser_inner.bad_udp_length
+#define PORT__PARSER_INNER__BAD_UDP_LENGTH__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_INNER__BAD_UDP_LENGTH__COUNT_bp 0
+#define PORT__PARSER_INNER__BAD_UDP_LENGTH__COUNT_bw 64
+#define PORT__PARSER_INNER__BAD_UDP_LENGTH__COUNT_reset 0x0
+
+// reg - port.parser_inner.bth_truncated
+#define PORT__PARSER_INNER__BTH_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_INNER__BTH_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_INNER__BTH_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_INNER__BTH_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_inner.esp_truncated
+#define PORT__PARSER_INNER__ESP_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_INNER__ESP_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_INNER__ESP_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_INNER__ESP_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_inner.l3_beyond_frame
+#define PORT__PARSER_INNER__L3_BEYOND_FRAME__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_INNER__L3_BEYOND_FRAME__COUNT_bp 0
+#define PORT__PARSER_INNER__L3_BEYOND_FRAME__COUNT_bw 64
+#define PORT__PARSER_INNER__L3_BEYOND_FRAME__COUNT_reset 0x0
+
+// reg - port.parser_inner.tunnel_truncated
+#define PORT__PARSER_INNER__TUNNEL_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_INNER__TUNNEL_TRUNCATED__COUNT_bp 0
+#define PORT__PARSER_INNER__TUNNEL_TRUNCATED__COUNT_bw 64
+#define PORT__PARSER_INNER__TUNNEL_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.parser_inner.bad_tunnel
+#define PORT__PARSER_INNER__BAD_TUNNEL__COUNT_bm 0xffffffffffffffff
+#define PORT__PARSER_INNER__BAD_TUNNEL__COUNT_bp 0
+#define PORT__PARSER_INNER__BAD_TUNNEL__COUNT_bw 64
+#define PORT__PARSER_INNER__BAD_TUNNEL__COUNT_reset 0x0
 
 // addrmap - port.parser_inner
 typedef struct __attribute__ ((__packed__)) {
     uint32_t id;
+    uint32_t drop;
+    uint8_t RESERVED_8_3f[0x38];
+    uint64_t frames;
+    uint8_t RESERVED_48_7f[0x38];
+    uint64_t l2_truncated;
+    uint64_t l3_truncated;
+    uint64_t bad_ip_version;
+    uint64_t bad_ihl;
+    uint64_t bad_l3_length;
+    uint64_t too_deep;
+    uint64_t ext_truncated;
+    uint64_t l4_truncated;
+    uint64_t bad_tcp_offset;
+    uint64_t bad_udp_length;
+    uint64_t bth_truncated;
+    uint64_t esp_truncated;
+    uint64_t l3_beyond_frame;
+    uint64_t tunnel_truncated;
+    uint64_t bad_tunnel;
 } port__parser_inner_t;
 
 // reg - port.acl_rx.id
@@ -1368,15 +1489,443 @@ typedef struct __attribute__ ((__packed__)) {
 #define PORT__IPSEC_RX__ID__VERSION_bm 0xff00
 #define PORT__IPSEC_RX__ID__VERSION_bp 8
 #define PORT__IPSEC_RX__ID__VERSION_bw 8
-#define PORT__IPSEC_RX__ID__VERSION_reset 0x0
+#define PORT__IPSEC_RX__ID__VERSION_reset 0x1
 #define PORT__IPSEC_RX__ID__STATE_bm 0x30000
 #define PORT__IPSEC_RX__ID__STATE_bp 16
 #define PORT__IPSEC_RX__ID__STATE_bw 2
-#define PORT__IPSEC_RX__ID__STATE_reset 0x0
+#define PORT__IPSEC_RX__ID__STATE_reset 0x3
+
+// reg - port.ipsec_rx.size
+#define PORT__IPSEC_RX__SIZE__SAS_bm 0xffff
+#define PORT__IPSEC_RX__SIZE__SAS_bp 0
+#define PORT__IPSEC_RX__SIZE__SAS_bw 16
+#define PORT__IPSEC_RX__SIZE__TX_bm 0x10000
+#define PORT__IPSEC_RX__SIZE__TX_bp 16
+#define PORT__IPSEC_RX__SIZE__TX_bw 1
+#define PORT__IPSEC_RX__SIZE__SM4_bm 0x20000
+#define PORT__IPSEC_RX__SIZE__SM4_bp 17
+#define PORT__IPSEC_RX__SIZE__SM4_bw 1
+
+// reg - port.ipsec_rx.control
+#define PORT__IPSEC_RX__CONTROL__DROP_NO_SA_bm 0x1
+#define PORT__IPSEC_RX__CONTROL__DROP_NO_SA_bp 0
+#define PORT__IPSEC_RX__CONTROL__DROP_NO_SA_bw 1
+#define PORT__IPSEC_RX__CONTROL__DROP_NO_SA_reset 0x0
+#define PORT__IPSEC_RX__CONTROL__DROP_CIPHER_bm 0x2
+#define PORT__IPSEC_RX__CONTROL__DROP_CIPHER_bp 1
+#define PORT__IPSEC_RX__CONTROL__DROP_CIPHER_bw 1
+#define PORT__IPSEC_RX__CONTROL__DROP_CIPHER_reset 0x0
+#define PORT__IPSEC_RX__CONTROL__DROP_FRAGMENT_bm 0x4
+#define PORT__IPSEC_RX__CONTROL__DROP_FRAGMENT_bp 2
+#define PORT__IPSEC_RX__CONTROL__DROP_FRAGMENT_bw 1
+#define PORT__IPSEC_RX__CONTROL__DROP_FRAGMENT_reset 0x0
+
+// reg - port.ipsec_rx.command
+#define PORT__IPSEC_RX__COMMAND__OP_bm 0xf
+#define PORT__IPSEC_RX__COMMAND__OP_bp 0
+#define PORT__IPSEC_RX__COMMAND__OP_bw 4
+#define PORT__IPSEC_RX__COMMAND__OP_reset 0x0
+#define PORT__IPSEC_RX__COMMAND__NUMBER_bm 0xffff0000
+#define PORT__IPSEC_RX__COMMAND__NUMBER_bp 16
+#define PORT__IPSEC_RX__COMMAND__NUMBER_bw 16
+#define PORT__IPSEC_RX__COMMAND__NUMBER_reset 0x0
+
+// reg - port.ipsec_rx.event
+#define PORT__IPSEC_RX__EVENT__VALID_bm 0x1
+#define PORT__IPSEC_RX__EVENT__VALID_bp 0
+#define PORT__IPSEC_RX__EVENT__VALID_bw 1
+#define PORT__IPSEC_RX__EVENT__VALID_reset 0x0
+#define PORT__IPSEC_RX__EVENT__MORE_bm 0x2
+#define PORT__IPSEC_RX__EVENT__MORE_bp 1
+#define PORT__IPSEC_RX__EVENT__MORE_bw 1
+#define PORT__IPSEC_RX__EVENT__MORE_reset 0x0
+#define PORT__IPSEC_RX__EVENT__KIND_bm 0x30
+#define PORT__IPSEC_RX__EVENT__KIND_bp 4
+#define PORT__IPSEC_RX__EVENT__KIND_bw 2
+#define PORT__IPSEC_RX__EVENT__SA_bm 0xfff0000
+#define PORT__IPSEC_RX__EVENT__SA_bp 16
+#define PORT__IPSEC_RX__EVENT__SA_bw 12
+
+// reg - port.ipsec_rx.max_packet
+#define PORT__IPSEC_RX__MAX_PACKET__BYTES_bm 0xffff
+#define PORT__IPSEC_RX__MAX_PACKET__BYTES_bp 0
+#define PORT__IPSEC_RX__MAX_PACKET__BYTES_bw 16
+#define PORT__IPSEC_RX__MAX_PACKET__BYTES_reset 0x256e
+
+// reg - port.ipsec_rx.form
+#define PORT__IPSEC_RX__FORM__MODE_bm 0x3
+#define PORT__IPSEC_RX__FORM__MODE_bp 0
+#define PORT__IPSEC_RX__FORM__MODE_bw 2
+#define PORT__IPSEC_RX__FORM__MODE_reset 0x0
+#define PORT__IPSEC_RX__FORM__NATT_bm 0xc
+#define PORT__IPSEC_RX__FORM__NATT_bp 2
+#define PORT__IPSEC_RX__FORM__NATT_bw 2
+#define PORT__IPSEC_RX__FORM__NATT_reset 0x0
+#define PORT__IPSEC_RX__FORM__IPV6_bm 0x10
+#define PORT__IPSEC_RX__FORM__IPV6_bp 4
+#define PORT__IPSEC_RX__FORM__IPV6_bw 1
+#define PORT__IPSEC_RX__FORM__IPV6_reset 0x0
+#define PORT__IPSEC_RX__FORM__ESN_bm 0x20
+#define PORT__IPSEC_RX__FORM__ESN_bp 5
+#define PORT__IPSEC_RX__FORM__ESN_bw 1
+#define PORT__IPSEC_RX__FORM__ESN_reset 0x0
+#define PORT__IPSEC_RX__FORM__CIPHER_bm 0xc0
+#define PORT__IPSEC_RX__FORM__CIPHER_bp 6
+#define PORT__IPSEC_RX__FORM__CIPHER_bw 2
+#define PORT__IPSEC_RX__FORM__CIPHER_reset 0x0
+#define PORT__IPSEC_RX__FORM__TAG_bm 0x300
+#define PORT__IPSEC_RX__FORM__TAG_bp 8
+#define PORT__IPSEC_RX__FORM__TAG_bw 2
+#define PORT__IPSEC_RX__FORM__TAG_reset 0x0
+#define PORT__IPSEC_RX__FORM__WINDOW_bm 0x3f0000
+#define PORT__IPSEC_RX__FORM__WINDOW_bp 16
+#define PORT__IPSEC_RX__FORM__WINDOW_bw 6
+#define PORT__IPSEC_RX__FORM__WINDOW_reset 0x0
+
+// reg - port.ipsec_rx.outer
+#define PORT__IPSEC_RX__OUTER__DSCP_bm 0x3f
+#define PORT__IPSEC_RX__OUTER__DSCP_bp 0
+#define PORT__IPSEC_RX__OUTER__DSCP_bw 6
+#define PORT__IPSEC_RX__OUTER__DSCP_reset 0x0
+#define PORT__IPSEC_RX__OUTER__DSCP_FIXED_bm 0x40
+#define PORT__IPSEC_RX__OUTER__DSCP_FIXED_bp 6
+#define PORT__IPSEC_RX__OUTER__DSCP_FIXED_bw 1
+#define PORT__IPSEC_RX__OUTER__DSCP_FIXED_reset 0x0
+#define PORT__IPSEC_RX__OUTER__ECN_COMPAT_bm 0x80
+#define PORT__IPSEC_RX__OUTER__ECN_COMPAT_bp 7
+#define PORT__IPSEC_RX__OUTER__ECN_COMPAT_bw 1
+#define PORT__IPSEC_RX__OUTER__ECN_COMPAT_reset 0x0
+#define PORT__IPSEC_RX__OUTER__DF_bm 0x300
+#define PORT__IPSEC_RX__OUTER__DF_bp 8
+#define PORT__IPSEC_RX__OUTER__DF_bw 2
+#define PORT__IPSEC_RX__OUTER__DF_reset 0x0
+#define PORT__IPSEC_RX__OUTER__TTL_bm 0xff0000
+#define PORT__IPSEC_RX__OUTER__TTL_bp 16
+#define PORT__IPSEC_RX__OUTER__TTL_bw 8
+#define PORT__IPSEC_RX__OUTER__TTL_reset 0x40
+
+// reg - port.ipsec_rx.spi
+#define PORT__IPSEC_RX__SPI__VALUE_bm 0xffffffff
+#define PORT__IPSEC_RX__SPI__VALUE_bp 0
+#define PORT__IPSEC_RX__SPI__VALUE_bw 32
+#define PORT__IPSEC_RX__SPI__VALUE_reset 0x0
+
+// reg - port.ipsec_rx.salt
+#define PORT__IPSEC_RX__SALT__BYTES_bm 0xffffffff
+#define PORT__IPSEC_RX__SALT__BYTES_bp 0
+#define PORT__IPSEC_RX__SALT__BYTES_bw 32
+#define PORT__IPSEC_RX__SALT__BYTES_reset 0x0
+
+// reg - port.ipsec_rx.ports
+#define PORT__IPSEC_RX__PORTS__SRC_bm 0xffff
+#define PORT__IPSEC_RX__PORTS__SRC_bp 0
+#define PORT__IPSEC_RX__PORTS__SRC_bw 16
+#define PORT__IPSEC_RX__PORTS__SRC_reset 0x1194
+#define PORT__IPSEC_RX__PORTS__DST_bm 0xffff0000
+#define PORT__IPSEC_RX__PORTS__DST_bp 16
+#define PORT__IPSEC_RX__PORTS__DST_bw 16
+#define PORT__IPSEC_RX__PORTS__DST_reset 0x1194
+
+// reg - port.ipsec_rx.flow_label
+#define PORT__IPSEC_RX__FLOW_LABEL__LABEL_bm 0xfffff
+#define PORT__IPSEC_RX__FLOW_LABEL__LABEL_bp 0
+#define PORT__IPSEC_RX__FLOW_LABEL__LABEL_bw 20
+#define PORT__IPSEC_RX__FLOW_LABEL__LABEL_reset 0x0
+
+// reg - port.ipsec_rx.limits
+#define PORT__IPSEC_RX__LIMITS__MTU_bm 0xffff
+#define PORT__IPSEC_RX__LIMITS__MTU_bp 0
+#define PORT__IPSEC_RX__LIMITS__MTU_bw 16
+#define PORT__IPSEC_RX__LIMITS__MTU_reset 0x0
+#define PORT__IPSEC_RX__LIMITS__NAT_DELTA_bm 0xffff0000
+#define PORT__IPSEC_RX__LIMITS__NAT_DELTA_bp 16
+#define PORT__IPSEC_RX__LIMITS__NAT_DELTA_bw 16
+#define PORT__IPSEC_RX__LIMITS__NAT_DELTA_reset 0x0
+
+// reg - port.ipsec_rx.src[]
+#define PORT__IPSEC_RX__SRCX__BITS_bm 0xffffffff
+#define PORT__IPSEC_RX__SRCX__BITS_bp 0
+#define PORT__IPSEC_RX__SRCX__BITS_bw 32
+#define PORT__IPSEC_RX__SRCX__BITS_reset 0x0
+
+// reg - port.ipsec_rx.dst[]
+#define PORT__IPSEC_RX__DSTX__BITS_bm 0xffffffff
+#define PORT__IPSEC_RX__DSTX__BITS_bp 0
+#define PORT__IPSEC_RX__DSTX__BITS_bw 32
+#define PORT__IPSEC_RX__DSTX__BITS_reset 0x0
+
+// reg - port.ipsec_rx.key[]
+#define PORT__IPSEC_RX__KEYX__BYTES_bm 0xffffffff
+#define PORT__IPSEC_RX__KEYX__BYTES_bp 0
+#define PORT__IPSEC_RX__KEYX__BYTES_bw 32
+#define PORT__IPSEC_RX__KEYX__BYTES_reset 0x0
+
+// reg - port.ipsec_rx.sequence
+#define PORT__IPSEC_RX__SEQUENCE__VALUE_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__SEQUENCE__VALUE_bp 0
+#define PORT__IPSEC_RX__SEQUENCE__VALUE_bw 64
+#define PORT__IPSEC_RX__SEQUENCE__VALUE_reset 0x0
+
+// reg - port.ipsec_rx.soft_packets
+#define PORT__IPSEC_RX__SOFT_PACKETS__VALUE_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__SOFT_PACKETS__VALUE_bp 0
+#define PORT__IPSEC_RX__SOFT_PACKETS__VALUE_bw 64
+#define PORT__IPSEC_RX__SOFT_PACKETS__VALUE_reset 0x0
+
+// reg - port.ipsec_rx.hard_packets
+#define PORT__IPSEC_RX__HARD_PACKETS__VALUE_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__HARD_PACKETS__VALUE_bp 0
+#define PORT__IPSEC_RX__HARD_PACKETS__VALUE_bw 64
+#define PORT__IPSEC_RX__HARD_PACKETS__VALUE_reset 0x0
+
+// reg - port.ipsec_rx.soft_bytes
+#define PORT__IPSEC_RX__SOFT_BYTES__VALUE_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__SOFT_BYTES__VALUE_bp 0
+#define PORT__IPSEC_RX__SOFT_BYTES__VALUE_bw 64
+#define PORT__IPSEC_RX__SOFT_BYTES__VALUE_reset 0x0
+
+// reg - port.ipsec_rx.hard_bytes
+#define PORT__IPSEC_RX__HARD_BYTES__VALUE_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__HARD_BYTES__VALUE_bp 0
+#define PORT__IPSEC_RX__HARD_BYTES__VALUE_bw 64
+#define PORT__IPSEC_RX__HARD_BYTES__VALUE_reset 0x0
+
+// reg - port.ipsec_rx.state
+#define PORT__IPSEC_RX__STATE__VALID_bm 0x1
+#define PORT__IPSEC_RX__STATE__VALID_bp 0
+#define PORT__IPSEC_RX__STATE__VALID_bw 1
+#define PORT__IPSEC_RX__STATE__SOFT_bm 0x2
+#define PORT__IPSEC_RX__STATE__SOFT_bp 1
+#define PORT__IPSEC_RX__STATE__SOFT_bw 1
+#define PORT__IPSEC_RX__STATE__HARD_bm 0x4
+#define PORT__IPSEC_RX__STATE__HARD_bp 2
+#define PORT__IPSEC_RX__STATE__HARD_bw 1
+#define PORT__IPSEC_RX__STATE__ENDED_bm 0x8
+#define PORT__IPSEC_RX__STATE__ENDED_bp 3
+#define PORT__IPSEC_RX__STATE__ENDED_bw 1
+
+// reg - port.ipsec_rx.state_packets
+#define PORT__IPSEC_RX__STATE_PACKETS__VALUE_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__STATE_PACKETS__VALUE_bp 0
+#define PORT__IPSEC_RX__STATE_PACKETS__VALUE_bw 64
+
+// reg - port.ipsec_rx.state_bytes
+#define PORT__IPSEC_RX__STATE_BYTES__VALUE_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__STATE_BYTES__VALUE_bp 0
+#define PORT__IPSEC_RX__STATE_BYTES__VALUE_bw 64
+
+// reg - port.ipsec_rx.state_sequence
+#define PORT__IPSEC_RX__STATE_SEQUENCE__VALUE_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__STATE_SEQUENCE__VALUE_bp 0
+#define PORT__IPSEC_RX__STATE_SEQUENCE__VALUE_bw 64
+
+// reg - port.ipsec_rx.frames
+#define PORT__IPSEC_RX__FRAMES__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__FRAMES__COUNT_bp 0
+#define PORT__IPSEC_RX__FRAMES__COUNT_bw 64
+#define PORT__IPSEC_RX__FRAMES__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.passed
+#define PORT__IPSEC_RX__PASSED__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__PASSED__COUNT_bp 0
+#define PORT__IPSEC_RX__PASSED__COUNT_bw 64
+#define PORT__IPSEC_RX__PASSED__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.protected
+#define PORT__IPSEC_RX__PROTECTED__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__PROTECTED__COUNT_bp 0
+#define PORT__IPSEC_RX__PROTECTED__COUNT_bw 64
+#define PORT__IPSEC_RX__PROTECTED__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.left_no_sa
+#define PORT__IPSEC_RX__LEFT_NO_SA__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__LEFT_NO_SA__COUNT_bp 0
+#define PORT__IPSEC_RX__LEFT_NO_SA__COUNT_bw 64
+#define PORT__IPSEC_RX__LEFT_NO_SA__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.left_cipher
+#define PORT__IPSEC_RX__LEFT_CIPHER__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__LEFT_CIPHER__COUNT_bp 0
+#define PORT__IPSEC_RX__LEFT_CIPHER__COUNT_bw 64
+#define PORT__IPSEC_RX__LEFT_CIPHER__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.left_fragment
+#define PORT__IPSEC_RX__LEFT_FRAGMENT__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__LEFT_FRAGMENT__COUNT_bp 0
+#define PORT__IPSEC_RX__LEFT_FRAGMENT__COUNT_bw 64
+#define PORT__IPSEC_RX__LEFT_FRAGMENT__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.bad_in
+#define PORT__IPSEC_RX__BAD_IN__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__BAD_IN__COUNT_bp 0
+#define PORT__IPSEC_RX__BAD_IN__COUNT_bw 64
+#define PORT__IPSEC_RX__BAD_IN__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.replay_late
+#define PORT__IPSEC_RX__REPLAY_LATE__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__REPLAY_LATE__COUNT_bp 0
+#define PORT__IPSEC_RX__REPLAY_LATE__COUNT_bw 64
+#define PORT__IPSEC_RX__REPLAY_LATE__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.soft_reached
+#define PORT__IPSEC_RX__SOFT_REACHED__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__SOFT_REACHED__COUNT_bp 0
+#define PORT__IPSEC_RX__SOFT_REACHED__COUNT_bw 64
+#define PORT__IPSEC_RX__SOFT_REACHED__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.protected_bytes
+#define PORT__IPSEC_RX__PROTECTED_BYTES__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__PROTECTED_BYTES__COUNT_bp 0
+#define PORT__IPSEC_RX__PROTECTED_BYTES__COUNT_bw 64
+#define PORT__IPSEC_RX__PROTECTED_BYTES__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.ipsec_no_sa
+#define PORT__IPSEC_RX__IPSEC_NO_SA__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__IPSEC_NO_SA__COUNT_bp 0
+#define PORT__IPSEC_RX__IPSEC_NO_SA__COUNT_bw 64
+#define PORT__IPSEC_RX__IPSEC_NO_SA__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.ipsec_cipher
+#define PORT__IPSEC_RX__IPSEC_CIPHER__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__IPSEC_CIPHER__COUNT_bp 0
+#define PORT__IPSEC_RX__IPSEC_CIPHER__COUNT_bw 64
+#define PORT__IPSEC_RX__IPSEC_CIPHER__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.ipsec_fragment
+#define PORT__IPSEC_RX__IPSEC_FRAGMENT__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__IPSEC_FRAGMENT__COUNT_bp 0
+#define PORT__IPSEC_RX__IPSEC_FRAGMENT__COUNT_bw 64
+#define PORT__IPSEC_RX__IPSEC_FRAGMENT__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.ipsec_policy
+#define PORT__IPSEC_RX__IPSEC_POLICY__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__IPSEC_POLICY__COUNT_bp 0
+#define PORT__IPSEC_RX__IPSEC_POLICY__COUNT_bw 64
+#define PORT__IPSEC_RX__IPSEC_POLICY__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.ipsec_truncated
+#define PORT__IPSEC_RX__IPSEC_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__IPSEC_TRUNCATED__COUNT_bp 0
+#define PORT__IPSEC_RX__IPSEC_TRUNCATED__COUNT_bw 64
+#define PORT__IPSEC_RX__IPSEC_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.ipsec_replay
+#define PORT__IPSEC_RX__IPSEC_REPLAY__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__IPSEC_REPLAY__COUNT_bp 0
+#define PORT__IPSEC_RX__IPSEC_REPLAY__COUNT_bw 64
+#define PORT__IPSEC_RX__IPSEC_REPLAY__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.ipsec_lifetime
+#define PORT__IPSEC_RX__IPSEC_LIFETIME__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__IPSEC_LIFETIME__COUNT_bp 0
+#define PORT__IPSEC_RX__IPSEC_LIFETIME__COUNT_bw 64
+#define PORT__IPSEC_RX__IPSEC_LIFETIME__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.ipsec_bad_tag
+#define PORT__IPSEC_RX__IPSEC_BAD_TAG__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__IPSEC_BAD_TAG__COUNT_bp 0
+#define PORT__IPSEC_RX__IPSEC_BAD_TAG__COUNT_bw 64
+#define PORT__IPSEC_RX__IPSEC_BAD_TAG__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.ipsec_bad_padding
+#define PORT__IPSEC_RX__IPSEC_BAD_PADDING__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__IPSEC_BAD_PADDING__COUNT_bp 0
+#define PORT__IPSEC_RX__IPSEC_BAD_PADDING__COUNT_bw 64
+#define PORT__IPSEC_RX__IPSEC_BAD_PADDING__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.ipsec_dummy
+#define PORT__IPSEC_RX__IPSEC_DUMMY__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__IPSEC_DUMMY__COUNT_bp 0
+#define PORT__IPSEC_RX__IPSEC_DUMMY__COUNT_bw 64
+#define PORT__IPSEC_RX__IPSEC_DUMMY__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.ipsec_bad_inner
+#define PORT__IPSEC_RX__IPSEC_BAD_INNER__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__IPSEC_BAD_INNER__COUNT_bp 0
+#define PORT__IPSEC_RX__IPSEC_BAD_INNER__COUNT_bw 64
+#define PORT__IPSEC_RX__IPSEC_BAD_INNER__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.ipsec_ecn
+#define PORT__IPSEC_RX__IPSEC_ECN__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__IPSEC_ECN__COUNT_bp 0
+#define PORT__IPSEC_RX__IPSEC_ECN__COUNT_bw 64
+#define PORT__IPSEC_RX__IPSEC_ECN__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.ipsec_sequence
+#define PORT__IPSEC_RX__IPSEC_SEQUENCE__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__IPSEC_SEQUENCE__COUNT_bp 0
+#define PORT__IPSEC_RX__IPSEC_SEQUENCE__COUNT_bw 64
+#define PORT__IPSEC_RX__IPSEC_SEQUENCE__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.ipsec_mtu
+#define PORT__IPSEC_RX__IPSEC_MTU__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__IPSEC_MTU__COUNT_bp 0
+#define PORT__IPSEC_RX__IPSEC_MTU__COUNT_bw 64
+#define PORT__IPSEC_RX__IPSEC_MTU__COUNT_reset 0x0
+
+// reg - port.ipsec_rx.ipsec_bad_checksum
+#define PORT__IPSEC_RX__IPSEC_BAD_CHECKSUM__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__IPSEC_BAD_CHECKSUM__COUNT_bp 0
+#define PORT__IPSEC_RX__IPSEC_BAD_CHECKSUM__COUNT_bw 64
+#define PORT__IPSEC_RX__IPSEC_BAD_CHECKSUM__COUNT_reset 0x0
 
 // addrmap - port.ipsec_rx
 typedef struct __attribute__ ((__packed__)) {
     uint32_t id;
+    uint32_t size;
+    uint32_t control;
+    uint32_t command;
+    uint32_t event;
+    uint32_t max_packet;
+    uint8_t RESERVED_18_1f[0x8];
+    uint32_t form;
+    uint32_t outer;
+    uint32_t spi;
+    uint32_t salt;
+    uint32_t ports;
+    uint32_t flow_label;
+    uint32_t limits;
+    uint8_t RESERVED_3c_3f[0x4];
+    uint32_t src[4];
+    uint32_t dst[4];
+    uint32_t key[8];
+    uint64_t sequence;
+    uint64_t soft_packets;
+    uint64_t hard_packets;
+    uint64_t soft_bytes;
+    uint64_t hard_bytes;
+    uint32_t state;
+    uint8_t RESERVED_ac_af[0x4];
+    uint64_t state_packets;
+    uint64_t state_bytes;
+    uint64_t state_sequence;
+    uint8_t RESERVED_c8_ff[0x38];
+    uint64_t frames;
+    uint64_t passed;
+    uint64_t protected;
+    uint64_t left_no_sa;
+    uint64_t left_cipher;
+    uint64_t left_fragment;
+    uint64_t bad_in;
+    uint64_t replay_late;
+    uint64_t soft_reached;
+    uint64_t protected_bytes;
+    uint8_t RESERVED_150_17f[0x30];
+    uint64_t ipsec_no_sa;
+    uint64_t ipsec_cipher;
+    uint64_t ipsec_fragment;
+    uint64_t ipsec_policy;
+    uint64_t ipsec_truncated;
+    uint64_t ipsec_replay;
+    uint64_t ipsec_lifetime;
+    uint64_t ipsec_bad_tag;
+    uint64_t ipsec_bad_padding;
+    uint64_t ipsec_dummy;
+    uint64_t ipsec_bad_inner;
+    uint64_t ipsec_ecn;
+    uint64_t ipsec_sequence;
+    uint64_t ipsec_mtu;
+    uint64_t ipsec_bad_checksum;
 } port__ipsec_rx_t;
 
 // reg - port.ipsec_tx.id
@@ -1387,15 +1936,443 @@ typedef struct __attribute__ ((__packed__)) {
 #define PORT__IPSEC_TX__ID__VERSION_bm 0xff00
 #define PORT__IPSEC_TX__ID__VERSION_bp 8
 #define PORT__IPSEC_TX__ID__VERSION_bw 8
-#define PORT__IPSEC_TX__ID__VERSION_reset 0x0
+#define PORT__IPSEC_TX__ID__VERSION_reset 0x1
 #define PORT__IPSEC_TX__ID__STATE_bm 0x30000
 #define PORT__IPSEC_TX__ID__STATE_bp 16
 #define PORT__IPSEC_TX__ID__STATE_bw 2
-#define PORT__IPSEC_TX__ID__STATE_reset 0x0
+#define PORT__IPSEC_TX__ID__STATE_reset 0x3
+
+// reg - port.ipsec_tx.size
+#define PORT__IPSEC_TX__SIZE__SAS_bm 0xffff
+#define PORT__IPSEC_TX__SIZE__SAS_bp 0
+#define PORT__IPSEC_TX__SIZE__SAS_bw 16
+#define PORT__IPSEC_TX__SIZE__TX_bm 0x10000
+#define PORT__IPSEC_TX__SIZE__TX_bp 16
+#define PORT__IPSEC_TX__SIZE__TX_bw 1
+#define PORT__IPSEC_TX__SIZE__SM4_bm 0x20000
+#define PORT__IPSEC_TX__SIZE__SM4_bp 17
+#define PORT__IPSEC_TX__SIZE__SM4_bw 1
+
+// reg - port.ipsec_tx.control
+#define PORT__IPSEC_TX__CONTROL__DROP_NO_SA_bm 0x1
+#define PORT__IPSEC_TX__CONTROL__DROP_NO_SA_bp 0
+#define PORT__IPSEC_TX__CONTROL__DROP_NO_SA_bw 1
+#define PORT__IPSEC_TX__CONTROL__DROP_NO_SA_reset 0x0
+#define PORT__IPSEC_TX__CONTROL__DROP_CIPHER_bm 0x2
+#define PORT__IPSEC_TX__CONTROL__DROP_CIPHER_bp 1
+#define PORT__IPSEC_TX__CONTROL__DROP_CIPHER_bw 1
+#define PORT__IPSEC_TX__CONTROL__DROP_CIPHER_reset 0x0
+#define PORT__IPSEC_TX__CONTROL__DROP_FRAGMENT_bm 0x4
+#define PORT__IPSEC_TX__CONTROL__DROP_FRAGMENT_bp 2
+#define PORT__IPSEC_TX__CONTROL__DROP_FRAGMENT_bw 1
+#define PORT__IPSEC_TX__CONTROL__DROP_FRAGMENT_reset 0x0
+
+// reg - port.ipsec_tx.command
+#define PORT__IPSEC_TX__COMMAND__OP_bm 0xf
+#define PORT__IPSEC_TX__COMMAND__OP_bp 0
+#define PORT__IPSEC_TX__COMMAND__OP_bw 4
+#define PORT__IPSEC_TX__COMMAND__OP_reset 0x0
+#define PORT__IPSEC_TX__COMMAND__NUMBER_bm 0xffff0000
+#define PORT__IPSEC_TX__COMMAND__NUMBER_bp 16
+#define PORT__IPSEC_TX__COMMAND__NUMBER_bw 16
+#define PORT__IPSEC_TX__COMMAND__NUMBER_reset 0x0
+
+// reg - port.ipsec_tx.event
+#define PORT__IPSEC_TX__EVENT__VALID_bm 0x1
+#define PORT__IPSEC_TX__EVENT__VALID_bp 0
+#define PORT__IPSEC_TX__EVENT__VALID_bw 1
+#define PORT__IPSEC_TX__EVENT__VALID_reset 0x0
+#define PORT__IPSEC_TX__EVENT__MORE_bm 0x2
+#define PORT__IPSEC_TX__EVENT__MORE_bp 1
+#define PORT__IPSEC_TX__EVENT__MORE_bw 1
+#define PORT__IPSEC_TX__EVENT__MORE_reset 0x0
+#define PORT__IPSEC_TX__EVENT__KIND_bm 0x30
+#define PORT__IPSEC_TX__EVENT__KIND_bp 4
+#define PORT__IPSEC_TX__EVENT__KIND_bw 2
+#define PORT__IPSEC_TX__EVENT__SA_bm 0xfff0000
+#define PORT__IPSEC_TX__EVENT__SA_bp 16
+#define PORT__IPSEC_TX__EVENT__SA_bw 12
+
+// reg - port.ipsec_tx.max_packet
+#define PORT__IPSEC_TX__MAX_PACKET__BYTES_bm 0xffff
+#define PORT__IPSEC_TX__MAX_PACKET__BYTES_bp 0
+#define PORT__IPSEC_TX__MAX_PACKET__BYTES_bw 16
+#define PORT__IPSEC_TX__MAX_PACKET__BYTES_reset 0x256e
+
+// reg - port.ipsec_tx.form
+#define PORT__IPSEC_TX__FORM__MODE_bm 0x3
+#define PORT__IPSEC_TX__FORM__MODE_bp 0
+#define PORT__IPSEC_TX__FORM__MODE_bw 2
+#define PORT__IPSEC_TX__FORM__MODE_reset 0x0
+#define PORT__IPSEC_TX__FORM__NATT_bm 0xc
+#define PORT__IPSEC_TX__FORM__NATT_bp 2
+#define PORT__IPSEC_TX__FORM__NATT_bw 2
+#define PORT__IPSEC_TX__FORM__NATT_reset 0x0
+#define PORT__IPSEC_TX__FORM__IPV6_bm 0x10
+#define PORT__IPSEC_TX__FORM__IPV6_bp 4
+#define PORT__IPSEC_TX__FORM__IPV6_bw 1
+#define PORT__IPSEC_TX__FORM__IPV6_reset 0x0
+#define PORT__IPSEC_TX__FORM__ESN_bm 0x20
+#define PORT__IPSEC_TX__FORM__ESN_bp 5
+#define PORT__IPSEC_TX__FORM__ESN_bw 1
+#define PORT__IPSEC_TX__FORM__ESN_reset 0x0
+#define PORT__IPSEC_TX__FORM__CIPHER_bm 0xc0
+#define PORT__IPSEC_TX__FORM__CIPHER_bp 6
+#define PORT__IPSEC_TX__FORM__CIPHER_bw 2
+#define PORT__IPSEC_TX__FORM__CIPHER_reset 0x0
+#define PORT__IPSEC_TX__FORM__TAG_bm 0x300
+#define PORT__IPSEC_TX__FORM__TAG_bp 8
+#define PORT__IPSEC_TX__FORM__TAG_bw 2
+#define PORT__IPSEC_TX__FORM__TAG_reset 0x0
+#define PORT__IPSEC_TX__FORM__WINDOW_bm 0x3f0000
+#define PORT__IPSEC_TX__FORM__WINDOW_bp 16
+#define PORT__IPSEC_TX__FORM__WINDOW_bw 6
+#define PORT__IPSEC_TX__FORM__WINDOW_reset 0x0
+
+// reg - port.ipsec_tx.outer
+#define PORT__IPSEC_TX__OUTER__DSCP_bm 0x3f
+#define PORT__IPSEC_TX__OUTER__DSCP_bp 0
+#define PORT__IPSEC_TX__OUTER__DSCP_bw 6
+#define PORT__IPSEC_TX__OUTER__DSCP_reset 0x0
+#define PORT__IPSEC_TX__OUTER__DSCP_FIXED_bm 0x40
+#define PORT__IPSEC_TX__OUTER__DSCP_FIXED_bp 6
+#define PORT__IPSEC_TX__OUTER__DSCP_FIXED_bw 1
+#define PORT__IPSEC_TX__OUTER__DSCP_FIXED_reset 0x0
+#define PORT__IPSEC_TX__OUTER__ECN_COMPAT_bm 0x80
+#define PORT__IPSEC_TX__OUTER__ECN_COMPAT_bp 7
+#define PORT__IPSEC_TX__OUTER__ECN_COMPAT_bw 1
+#define PORT__IPSEC_TX__OUTER__ECN_COMPAT_reset 0x0
+#define PORT__IPSEC_TX__OUTER__DF_bm 0x300
+#define PORT__IPSEC_TX__OUTER__DF_bp 8
+#define PORT__IPSEC_TX__OUTER__DF_bw 2
+#define PORT__IPSEC_TX__OUTER__DF_reset 0x0
+#define PORT__IPSEC_TX__OUTER__TTL_bm 0xff0000
+#define PORT__IPSEC_TX__OUTER__TTL_bp 16
+#define PORT__IPSEC_TX__OUTER__TTL_bw 8
+#define PORT__IPSEC_TX__OUTER__TTL_reset 0x40
+
+// reg - port.ipsec_tx.spi
+#define PORT__IPSEC_TX__SPI__VALUE_bm 0xffffffff
+#define PORT__IPSEC_TX__SPI__VALUE_bp 0
+#define PORT__IPSEC_TX__SPI__VALUE_bw 32
+#define PORT__IPSEC_TX__SPI__VALUE_reset 0x0
+
+// reg - port.ipsec_tx.salt
+#define PORT__IPSEC_TX__SALT__BYTES_bm 0xffffffff
+#define PORT__IPSEC_TX__SALT__BYTES_bp 0
+#define PORT__IPSEC_TX__SALT__BYTES_bw 32
+#define PORT__IPSEC_TX__SALT__BYTES_reset 0x0
+
+// reg - port.ipsec_tx.ports
+#define PORT__IPSEC_TX__PORTS__SRC_bm 0xffff
+#define PORT__IPSEC_TX__PORTS__SRC_bp 0
+#define PORT__IPSEC_TX__PORTS__SRC_bw 16
+#define PORT__IPSEC_TX__PORTS__SRC_reset 0x1194
+#define PORT__IPSEC_TX__PORTS__DST_bm 0xffff0000
+#define PORT__IPSEC_TX__PORTS__DST_bp 16
+#define PORT__IPSEC_TX__PORTS__DST_bw 16
+#define PORT__IPSEC_TX__PORTS__DST_reset 0x1194
+
+// reg - port.ipsec_tx.flow_label
+#define PORT__IPSEC_TX__FLOW_LABEL__LABEL_bm 0xfffff
+#define PORT__IPSEC_TX__FLOW_LABEL__LABEL_bp 0
+#define PORT__IPSEC_TX__FLOW_LABEL__LABEL_bw 20
+#define PORT__IPSEC_TX__FLOW_LABEL__LABEL_reset 0x0
+
+// reg - port.ipsec_tx.limits
+#define PORT__IPSEC_TX__LIMITS__MTU_bm 0xffff
+#define PORT__IPSEC_TX__LIMITS__MTU_bp 0
+#define PORT__IPSEC_TX__LIMITS__MTU_bw 16
+#define PORT__IPSEC_TX__LIMITS__MTU_reset 0x0
+#define PORT__IPSEC_TX__LIMITS__NAT_DELTA_bm 0xffff0000
+#define PORT__IPSEC_TX__LIMITS__NAT_DELTA_bp 16
+#define PORT__IPSEC_TX__LIMITS__NAT_DELTA_bw 16
+#define PORT__IPSEC_TX__LIMITS__NAT_DELTA_reset 0x0
+
+// reg - port.ipsec_tx.src[]
+#define PORT__IPSEC_TX__SRCX__BITS_bm 0xffffffff
+#define PORT__IPSEC_TX__SRCX__BITS_bp 0
+#define PORT__IPSEC_TX__SRCX__BITS_bw 32
+#define PORT__IPSEC_TX__SRCX__BITS_reset 0x0
+
+// reg - port.ipsec_tx.dst[]
+#define PORT__IPSEC_TX__DSTX__BITS_bm 0xffffffff
+#define PORT__IPSEC_TX__DSTX__BITS_bp 0
+#define PORT__IPSEC_TX__DSTX__BITS_bw 32
+#define PORT__IPSEC_TX__DSTX__BITS_reset 0x0
+
+// reg - port.ipsec_tx.key[]
+#define PORT__IPSEC_TX__KEYX__BYTES_bm 0xffffffff
+#define PORT__IPSEC_TX__KEYX__BYTES_bp 0
+#define PORT__IPSEC_TX__KEYX__BYTES_bw 32
+#define PORT__IPSEC_TX__KEYX__BYTES_reset 0x0
+
+// reg - port.ipsec_tx.sequence
+#define PORT__IPSEC_TX__SEQUENCE__VALUE_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__SEQUENCE__VALUE_bp 0
+#define PORT__IPSEC_TX__SEQUENCE__VALUE_bw 64
+#define PORT__IPSEC_TX__SEQUENCE__VALUE_reset 0x0
+
+// reg - port.ipsec_tx.soft_packets
+#define PORT__IPSEC_TX__SOFT_PACKETS__VALUE_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__SOFT_PACKETS__VALUE_bp 0
+#define PORT__IPSEC_TX__SOFT_PACKETS__VALUE_bw 64
+#define PORT__IPSEC_TX__SOFT_PACKETS__VALUE_reset 0x0
+
+// reg - port.ipsec_tx.hard_packets
+#define PORT__IPSEC_TX__HARD_PACKETS__VALUE_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__HARD_PACKETS__VALUE_bp 0
+#define PORT__IPSEC_TX__HARD_PACKETS__VALUE_bw 64
+#define PORT__IPSEC_TX__HARD_PACKETS__VALUE_reset 0x0
+
+// reg - port.ipsec_tx.soft_bytes
+#define PORT__IPSEC_TX__SOFT_BYTES__VALUE_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__SOFT_BYTES__VALUE_bp 0
+#define PORT__IPSEC_TX__SOFT_BYTES__VALUE_bw 64
+#define PORT__IPSEC_TX__SOFT_BYTES__VALUE_reset 0x0
+
+// reg - port.ipsec_tx.hard_bytes
+#define PORT__IPSEC_TX__HARD_BYTES__VALUE_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__HARD_BYTES__VALUE_bp 0
+#define PORT__IPSEC_TX__HARD_BYTES__VALUE_bw 64
+#define PORT__IPSEC_TX__HARD_BYTES__VALUE_reset 0x0
+
+// reg - port.ipsec_tx.state
+#define PORT__IPSEC_TX__STATE__VALID_bm 0x1
+#define PORT__IPSEC_TX__STATE__VALID_bp 0
+#define PORT__IPSEC_TX__STATE__VALID_bw 1
+#define PORT__IPSEC_TX__STATE__SOFT_bm 0x2
+#define PORT__IPSEC_TX__STATE__SOFT_bp 1
+#define PORT__IPSEC_TX__STATE__SOFT_bw 1
+#define PORT__IPSEC_TX__STATE__HARD_bm 0x4
+#define PORT__IPSEC_TX__STATE__HARD_bp 2
+#define PORT__IPSEC_TX__STATE__HARD_bw 1
+#define PORT__IPSEC_TX__STATE__ENDED_bm 0x8
+#define PORT__IPSEC_TX__STATE__ENDED_bp 3
+#define PORT__IPSEC_TX__STATE__ENDED_bw 1
+
+// reg - port.ipsec_tx.state_packets
+#define PORT__IPSEC_TX__STATE_PACKETS__VALUE_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__STATE_PACKETS__VALUE_bp 0
+#define PORT__IPSEC_TX__STATE_PACKETS__VALUE_bw 64
+
+// reg - port.ipsec_tx.state_bytes
+#define PORT__IPSEC_TX__STATE_BYTES__VALUE_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__STATE_BYTES__VALUE_bp 0
+#define PORT__IPSEC_TX__STATE_BYTES__VALUE_bw 64
+
+// reg - port.ipsec_tx.state_sequence
+#define PORT__IPSEC_TX__STATE_SEQUENCE__VALUE_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__STATE_SEQUENCE__VALUE_bp 0
+#define PORT__IPSEC_TX__STATE_SEQUENCE__VALUE_bw 64
+
+// reg - port.ipsec_tx.frames
+#define PORT__IPSEC_TX__FRAMES__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__FRAMES__COUNT_bp 0
+#define PORT__IPSEC_TX__FRAMES__COUNT_bw 64
+#define PORT__IPSEC_TX__FRAMES__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.passed
+#define PORT__IPSEC_TX__PASSED__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__PASSED__COUNT_bp 0
+#define PORT__IPSEC_TX__PASSED__COUNT_bw 64
+#define PORT__IPSEC_TX__PASSED__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.protected
+#define PORT__IPSEC_TX__PROTECTED__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__PROTECTED__COUNT_bp 0
+#define PORT__IPSEC_TX__PROTECTED__COUNT_bw 64
+#define PORT__IPSEC_TX__PROTECTED__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.left_no_sa
+#define PORT__IPSEC_TX__LEFT_NO_SA__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__LEFT_NO_SA__COUNT_bp 0
+#define PORT__IPSEC_TX__LEFT_NO_SA__COUNT_bw 64
+#define PORT__IPSEC_TX__LEFT_NO_SA__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.left_cipher
+#define PORT__IPSEC_TX__LEFT_CIPHER__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__LEFT_CIPHER__COUNT_bp 0
+#define PORT__IPSEC_TX__LEFT_CIPHER__COUNT_bw 64
+#define PORT__IPSEC_TX__LEFT_CIPHER__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.left_fragment
+#define PORT__IPSEC_TX__LEFT_FRAGMENT__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__LEFT_FRAGMENT__COUNT_bp 0
+#define PORT__IPSEC_TX__LEFT_FRAGMENT__COUNT_bw 64
+#define PORT__IPSEC_TX__LEFT_FRAGMENT__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.bad_in
+#define PORT__IPSEC_TX__BAD_IN__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__BAD_IN__COUNT_bp 0
+#define PORT__IPSEC_TX__BAD_IN__COUNT_bw 64
+#define PORT__IPSEC_TX__BAD_IN__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.replay_late
+#define PORT__IPSEC_TX__REPLAY_LATE__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__REPLAY_LATE__COUNT_bp 0
+#define PORT__IPSEC_TX__REPLAY_LATE__COUNT_bw 64
+#define PORT__IPSEC_TX__REPLAY_LATE__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.soft_reached
+#define PORT__IPSEC_TX__SOFT_REACHED__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__SOFT_REACHED__COUNT_bp 0
+#define PORT__IPSEC_TX__SOFT_REACHED__COUNT_bw 64
+#define PORT__IPSEC_TX__SOFT_REACHED__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.protected_bytes
+#define PORT__IPSEC_TX__PROTECTED_BYTES__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__PROTECTED_BYTES__COUNT_bp 0
+#define PORT__IPSEC_TX__PROTECTED_BYTES__COUNT_bw 64
+#define PORT__IPSEC_TX__PROTECTED_BYTES__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.ipsec_no_sa
+#define PORT__IPSEC_TX__IPSEC_NO_SA__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__IPSEC_NO_SA__COUNT_bp 0
+#define PORT__IPSEC_TX__IPSEC_NO_SA__COUNT_bw 64
+#define PORT__IPSEC_TX__IPSEC_NO_SA__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.ipsec_cipher
+#define PORT__IPSEC_TX__IPSEC_CIPHER__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__IPSEC_CIPHER__COUNT_bp 0
+#define PORT__IPSEC_TX__IPSEC_CIPHER__COUNT_bw 64
+#define PORT__IPSEC_TX__IPSEC_CIPHER__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.ipsec_fragment
+#define PORT__IPSEC_TX__IPSEC_FRAGMENT__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__IPSEC_FRAGMENT__COUNT_bp 0
+#define PORT__IPSEC_TX__IPSEC_FRAGMENT__COUNT_bw 64
+#define PORT__IPSEC_TX__IPSEC_FRAGMENT__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.ipsec_policy
+#define PORT__IPSEC_TX__IPSEC_POLICY__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__IPSEC_POLICY__COUNT_bp 0
+#define PORT__IPSEC_TX__IPSEC_POLICY__COUNT_bw 64
+#define PORT__IPSEC_TX__IPSEC_POLICY__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.ipsec_truncated
+#define PORT__IPSEC_TX__IPSEC_TRUNCATED__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__IPSEC_TRUNCATED__COUNT_bp 0
+#define PORT__IPSEC_TX__IPSEC_TRUNCATED__COUNT_bw 64
+#define PORT__IPSEC_TX__IPSEC_TRUNCATED__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.ipsec_replay
+#define PORT__IPSEC_TX__IPSEC_REPLAY__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__IPSEC_REPLAY__COUNT_bp 0
+#define PORT__IPSEC_TX__IPSEC_REPLAY__COUNT_bw 64
+#define PORT__IPSEC_TX__IPSEC_REPLAY__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.ipsec_lifetime
+#define PORT__IPSEC_TX__IPSEC_LIFETIME__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__IPSEC_LIFETIME__COUNT_bp 0
+#define PORT__IPSEC_TX__IPSEC_LIFETIME__COUNT_bw 64
+#define PORT__IPSEC_TX__IPSEC_LIFETIME__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.ipsec_bad_tag
+#define PORT__IPSEC_TX__IPSEC_BAD_TAG__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__IPSEC_BAD_TAG__COUNT_bp 0
+#define PORT__IPSEC_TX__IPSEC_BAD_TAG__COUNT_bw 64
+#define PORT__IPSEC_TX__IPSEC_BAD_TAG__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.ipsec_bad_padding
+#define PORT__IPSEC_TX__IPSEC_BAD_PADDING__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__IPSEC_BAD_PADDING__COUNT_bp 0
+#define PORT__IPSEC_TX__IPSEC_BAD_PADDING__COUNT_bw 64
+#define PORT__IPSEC_TX__IPSEC_BAD_PADDING__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.ipsec_dummy
+#define PORT__IPSEC_TX__IPSEC_DUMMY__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__IPSEC_DUMMY__COUNT_bp 0
+#define PORT__IPSEC_TX__IPSEC_DUMMY__COUNT_bw 64
+#define PORT__IPSEC_TX__IPSEC_DUMMY__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.ipsec_bad_inner
+#define PORT__IPSEC_TX__IPSEC_BAD_INNER__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__IPSEC_BAD_INNER__COUNT_bp 0
+#define PORT__IPSEC_TX__IPSEC_BAD_INNER__COUNT_bw 64
+#define PORT__IPSEC_TX__IPSEC_BAD_INNER__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.ipsec_ecn
+#define PORT__IPSEC_TX__IPSEC_ECN__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__IPSEC_ECN__COUNT_bp 0
+#define PORT__IPSEC_TX__IPSEC_ECN__COUNT_bw 64
+#define PORT__IPSEC_TX__IPSEC_ECN__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.ipsec_sequence
+#define PORT__IPSEC_TX__IPSEC_SEQUENCE__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__IPSEC_SEQUENCE__COUNT_bp 0
+#define PORT__IPSEC_TX__IPSEC_SEQUENCE__COUNT_bw 64
+#define PORT__IPSEC_TX__IPSEC_SEQUENCE__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.ipsec_mtu
+#define PORT__IPSEC_TX__IPSEC_MTU__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__IPSEC_MTU__COUNT_bp 0
+#define PORT__IPSEC_TX__IPSEC_MTU__COUNT_bw 64
+#define PORT__IPSEC_TX__IPSEC_MTU__COUNT_reset 0x0
+
+// reg - port.ipsec_tx.ipsec_bad_checksum
+#define PORT__IPSEC_TX__IPSEC_BAD_CHECKSUM__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__IPSEC_BAD_CHECKSUM__COUNT_bp 0
+#define PORT__IPSEC_TX__IPSEC_BAD_CHECKSUM__COUNT_bw 64
+#define PORT__IPSEC_TX__IPSEC_BAD_CHECKSUM__COUNT_reset 0x0
 
 // addrmap - port.ipsec_tx
 typedef struct __attribute__ ((__packed__)) {
     uint32_t id;
+    uint32_t size;
+    uint32_t control;
+    uint32_t command;
+    uint32_t event;
+    uint32_t max_packet;
+    uint8_t RESERVED_18_1f[0x8];
+    uint32_t form;
+    uint32_t outer;
+    uint32_t spi;
+    uint32_t salt;
+    uint32_t ports;
+    uint32_t flow_label;
+    uint32_t limits;
+    uint8_t RESERVED_3c_3f[0x4];
+    uint32_t src[4];
+    uint32_t dst[4];
+    uint32_t key[8];
+    uint64_t sequence;
+    uint64_t soft_packets;
+    uint64_t hard_packets;
+    uint64_t soft_bytes;
+    uint64_t hard_bytes;
+    uint32_t state;
+    uint8_t RESERVED_ac_af[0x4];
+    uint64_t state_packets;
+    uint64_t state_bytes;
+    uint64_t state_sequence;
+    uint8_t RESERVED_c8_ff[0x38];
+    uint64_t frames;
+    uint64_t passed;
+    uint64_t protected;
+    uint64_t left_no_sa;
+    uint64_t left_cipher;
+    uint64_t left_fragment;
+    uint64_t bad_in;
+    uint64_t replay_late;
+    uint64_t soft_reached;
+    uint64_t protected_bytes;
+    uint8_t RESERVED_150_17f[0x30];
+    uint64_t ipsec_no_sa;
+    uint64_t ipsec_cipher;
+    uint64_t ipsec_fragment;
+    uint64_t ipsec_policy;
+    uint64_t ipsec_truncated;
+    uint64_t ipsec_replay;
+    uint64_t ipsec_lifetime;
+    uint64_t ipsec_bad_tag;
+    uint64_t ipsec_bad_padding;
+    uint64_t ipsec_dummy;
+    uint64_t ipsec_bad_inner;
+    uint64_t ipsec_ecn;
+    uint64_t ipsec_sequence;
+    uint64_t ipsec_mtu;
+    uint64_t ipsec_bad_checksum;
 } port__ipsec_tx_t;
 
 // reg - port.tls_rx.id
@@ -1487,7 +2464,7 @@ typedef struct __attribute__ ((__packed__)) {
     port__parser_tx_t parser_tx;
     uint8_t RESERVED_240f8_27fff[0x3f08];
     port__parser_inner_t parser_inner;
-    uint8_t RESERVED_28004_2ffff[0x7ffc];
+    uint8_t RESERVED_280f8_2ffff[0x7f08];
     port__acl_rx_t acl_rx;
     uint8_t RESERVED_30158_33fff[0x3ea8];
     port__acl_tx_t acl_tx;
@@ -1499,9 +2476,9 @@ typedef struct __attribute__ ((__packed__)) {
     port__rx_buffer_t rx_buffer;
     uint8_t RESERVED_4800c_4ffff[0x7ff4];
     port__ipsec_rx_t ipsec_rx;
-    uint8_t RESERVED_50004_53fff[0x3ffc];
+    uint8_t RESERVED_501f8_53fff[0x3e08];
     port__ipsec_tx_t ipsec_tx;
-    uint8_t RESERVED_54004_5ffff[0xbffc];
+    uint8_t RESERVED_541f8_5ffff[0xbe08];
     port__tls_rx_t tls_rx;
     uint8_t RESERVED_60004_63fff[0x3ffc];
     port__tls_tx_t tls_tx;

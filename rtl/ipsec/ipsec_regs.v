@@ -317,7 +317,7 @@ module ipsec_regs (
     input  wire [63:0] state_sequence_value_in,
 
     // frames at 0x0100
-    input  wire        frames_incr,
+    input  wire [1:0]  frames_incr,
 
     // passed at 0x0108
     input  wire        passed_incr,
@@ -344,7 +344,7 @@ module ipsec_regs (
     input  wire        soft_reached_incr,
 
     // protected_bytes at 0x0148
-    input  wire        protected_bytes_incr,
+    input  wire [15:0] protected_bytes_incr,
 
     // ipsec_no_sa at 0x0180
     input  wire        ipsec_no_sa_incr,
@@ -1050,7 +1050,7 @@ end
 reg [63:0] frames_count_reg;
 
 always @(posedge clk) begin
-    frames_count_reg <= frames_count_reg + {63'd0, frames_incr};
+    frames_count_reg <= frames_count_reg + {62'd0, frames_incr};
     if (rst) frames_count_reg <= 64'h0;
 end
 
@@ -1185,7 +1185,7 @@ end
 reg [63:0] protected_bytes_count_reg;
 
 always @(posedge clk) begin
-    protected_bytes_count_reg <= protected_bytes_count_reg + {63'd0, protected_bytes_incr};
+    protected_bytes_count_reg <= protected_bytes_count_reg + {48'd0, protected_bytes_incr};
     if (rst) protected_bytes_count_reg <= 64'h0;
 end
 

@@ -358,7 +358,7 @@
 `define MF_INNER_UDP_LENGTH 1438:1423
 `define MF_INNER_UDP_LENGTH_LSB 1423
 `define MF_INNER_UDP_LENGTH_W 16
-// ipsec decrypted the frame (0 until it is built); writer: ipsec
+// ipsec decrypted the frame; writer: ipsec
 `define MF_DECRYPTED 1439:1439
 `define MF_DECRYPTED_LSB 1439
 `define MF_DECRYPTED_W 1
@@ -438,4 +438,13 @@
 `define CODE_IPSEC_SEQUENCE 8'd68
 `define CODE_IPSEC_MTU 8'd69
 `define CODE_IPSEC_BAD_CHECKSUM 8'd70
+`define CODE_ROCE_BAD_ICRC 8'd80
+`define CODE_ROCE_NO_ICRC 8'd81
+`define CODE_RINGS_FILTERED 8'd112
+`define CODE_RINGS_NO_QUEUE 8'd113
+`define CODE_RINGS_TOO_LONG 8'd114
+`define CODE_RINGS_BAD_DESCRIPTOR 8'd115
+`define CODE_RINGS_NO_DESCRIPTOR 8'd116
+`define CODE_RINGS_NO_COMPLETION 8'd117
+`define CODE_RINGS_DATA 8'd118
 `endif

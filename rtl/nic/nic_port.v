@@ -53,7 +53,9 @@ module nic_port #(
     parameter ACL_METERS = 256,
     parameter ACL_IPV6 = 1,
     parameter FLOW_EN = 1,
-    parameter IPSEC_EN = 1,
+    parameter IPSEC_EN = 0,
+    parameter IPSEC_SAS = 256,
+    parameter IPSEC_SM4_EN = 1,
     parameter TLS_EN = 1,
     parameter ROCE_EN = 1
 ) (
@@ -193,9 +195,7 @@ localparam [7:0] BLOCK_ROCE = 8'd7;
 // State of a slot: absent, or left out by its parameter.
 localparam [1:0] STATE_ABSENT = 2'd0;
 localparam [1:0] STATE_LEFT_OUT = 2'd1;
-localparam [1:0] PARSER_STATE = PARSER_EN != 0 ? STATE_ABSENT : STATE_LEFT_OUT;
 localparam [1:0] FLOW_STATE = FLOW_EN != 0 ? STATE_ABSENT : STATE_LEFT_OUT;
-localparam [1:0] IPSEC_STATE = IPSEC_EN != 0 ? STATE_ABSENT : STATE_LEFT_OUT;
 localparam [1:0] TLS_STATE = TLS_EN != 0 ? STATE_ABSENT : STATE_LEFT_OUT;
 localparam [1:0] ROCE_STATE = ROCE_EN != 0 ? STATE_ABSENT : STATE_LEFT_OUT;
 
@@ -634,7 +634,7 @@ generate
     end else begin : g_no_parser_rx
         nic_slot #(
             .BLOCK(BLOCK_PARSER),
-            .STATE(PARSER_STATE)
+            .STATE(STATE_LEFT_OUT)
         ) parser_rx_inst (
             .clk(clk), .rst(rst),
             .s_axis_tdata(ingress_rx_tdata), .s_axis_tkeep(ingress_rx_tkeep), .s_axis_tvalid(ingress_rx_tvalid),
@@ -674,45 +674,93 @@ nic_slot #(
     .ready(slot_ready[INST_PFC_RX])
 );
 
-nic_slot #(
-    .BLOCK(BLOCK_IPSEC),
-    .STATE(IPSEC_STATE)
-) ipsec_rx_inst (
-    .clk(clk), .rst(rst),
-    .s_axis_tdata(pfc_rx_tdata), .s_axis_tkeep(pfc_rx_tkeep), .s_axis_tvalid(pfc_rx_tvalid),
-    .s_axis_tready(pfc_rx_tready), .s_axis_tlast(pfc_rx_tlast), .s_axis_tuser(pfc_rx_tuser),
-    .s_axis_meta(pfc_rx_meta),
-    .m_axis_tdata(ipsec_rx_tdata), .m_axis_tkeep(ipsec_rx_tkeep), .m_axis_tvalid(ipsec_rx_tvalid),
-    .m_axis_tready(ipsec_rx_tready), .m_axis_tlast(ipsec_rx_tlast), .m_axis_tuser(ipsec_rx_tuser),
-    .m_axis_meta(ipsec_rx_meta),
-    .reg_req(inst_req[INST_IPSEC_RX]), .reg_write(reg_write), .reg_addr(reg_addr[13:0]), .reg_wdata(reg_wdata),
-    .reg_wstrb(reg_wstrb), .reg_ack(inst_ack[INST_IPSEC_RX]), .reg_error(inst_error[INST_IPSEC_RX]),
-    .reg_rdata(inst_rdata[INST_IPSEC_RX*32 +: 32]),
-    .disp_valid(rx_all_valid[RX_DISP_IPSEC_RX]), .disp_seq(rx_all_seq[RX_DISP_IPSEC_RX*16 +: 16]),
-    .disp_code(rx_all_code[RX_DISP_IPSEC_RX*8 +: 8]), .disp_queue(rx_all_queue[RX_DISP_IPSEC_RX*8 +: 8]),
-    .now(now), .idle(slot_idle[INST_IPSEC_RX]), .next_deadline(slot_deadline[INST_IPSEC_RX*64 +: 64]),
-    .ready(slot_ready[INST_IPSEC_RX])
-);
+generate
+    if (IPSEC_EN != 0) begin : g_ipsec_rx
+        ipsec_rx #(
+            .SAS(IPSEC_SAS),
+            .SM4_EN(IPSEC_SM4_EN)
+        ) ipsec_rx_inst (
+            .clk(clk), .rst(rst),
+            .s_axis_tdata(pfc_rx_tdata), .s_axis_tkeep(pfc_rx_tkeep), .s_axis_tvalid(pfc_rx_tvalid),
+            .s_axis_tready(pfc_rx_tready), .s_axis_tlast(pfc_rx_tlast), .s_axis_tuser(pfc_rx_tuser),
+            .s_axis_meta(pfc_rx_meta),
+            .m_axis_tdata(ipsec_rx_tdata), .m_axis_tkeep(ipsec_rx_tkeep), .m_axis_tvalid(ipsec_rx_tvalid),
+            .m_axis_tready(ipsec_rx_tready), .m_axis_tlast(ipsec_rx_tlast), .m_axis_tuser(ipsec_rx_tuser),
+            .m_axis_meta(ipsec_rx_meta),
+            .reg_req(inst_req[INST_IPSEC_RX]), .reg_write(reg_write), .reg_addr(reg_addr[13:0]), .reg_wdata(reg_wdata),
+            .reg_wstrb(reg_wstrb), .reg_ack(inst_ack[INST_IPSEC_RX]), .reg_error(inst_error[INST_IPSEC_RX]),
+            .reg_rdata(inst_rdata[INST_IPSEC_RX*32 +: 32]),
+            .disp_valid(rx_all_valid[RX_DISP_IPSEC_RX]), .disp_seq(rx_all_seq[RX_DISP_IPSEC_RX*16 +: 16]),
+            .disp_code(rx_all_code[RX_DISP_IPSEC_RX*8 +: 8]), .disp_queue(rx_all_queue[RX_DISP_IPSEC_RX*8 +: 8]),
+            .now(now), .idle(slot_idle[INST_IPSEC_RX]), .next_deadline(slot_deadline[INST_IPSEC_RX*64 +: 64]),
+            .ready(slot_ready[INST_IPSEC_RX])
+        );
+    end else begin : g_no_ipsec_rx
+        nic_slot #(
+            .BLOCK(BLOCK_IPSEC),
+            .STATE(STATE_LEFT_OUT)
+        ) ipsec_rx_inst (
+            .clk(clk), .rst(rst),
+            .s_axis_tdata(pfc_rx_tdata), .s_axis_tkeep(pfc_rx_tkeep), .s_axis_tvalid(pfc_rx_tvalid),
+            .s_axis_tready(pfc_rx_tready), .s_axis_tlast(pfc_rx_tlast), .s_axis_tuser(pfc_rx_tuser),
+            .s_axis_meta(pfc_rx_meta),
+            .m_axis_tdata(ipsec_rx_tdata), .m_axis_tkeep(ipsec_rx_tkeep), .m_axis_tvalid(ipsec_rx_tvalid),
+            .m_axis_tready(ipsec_rx_tready), .m_axis_tlast(ipsec_rx_tlast), .m_axis_tuser(ipsec_rx_tuser),
+            .m_axis_meta(ipsec_rx_meta),
+            .reg_req(inst_req[INST_IPSEC_RX]), .reg_write(reg_write), .reg_addr(reg_addr[13:0]), .reg_wdata(reg_wdata),
+            .reg_wstrb(reg_wstrb), .reg_ack(inst_ack[INST_IPSEC_RX]), .reg_error(inst_error[INST_IPSEC_RX]),
+            .reg_rdata(inst_rdata[INST_IPSEC_RX*32 +: 32]),
+            .disp_valid(rx_all_valid[RX_DISP_IPSEC_RX]), .disp_seq(rx_all_seq[RX_DISP_IPSEC_RX*16 +: 16]),
+            .disp_code(rx_all_code[RX_DISP_IPSEC_RX*8 +: 8]), .disp_queue(rx_all_queue[RX_DISP_IPSEC_RX*8 +: 8]),
+            .now(now), .idle(slot_idle[INST_IPSEC_RX]), .next_deadline(slot_deadline[INST_IPSEC_RX*64 +: 64]),
+            .ready(slot_ready[INST_IPSEC_RX])
+        );
+    end
+endgenerate
 
-nic_slot #(
-    .BLOCK(BLOCK_PARSER),
-    .STATE(PARSER_STATE)
-) parser_inner_inst (
-    .clk(clk), .rst(rst),
-    .s_axis_tdata(ipsec_rx_tdata), .s_axis_tkeep(ipsec_rx_tkeep), .s_axis_tvalid(ipsec_rx_tvalid),
-    .s_axis_tready(ipsec_rx_tready), .s_axis_tlast(ipsec_rx_tlast), .s_axis_tuser(ipsec_rx_tuser),
-    .s_axis_meta(ipsec_rx_meta),
-    .m_axis_tdata(parser_inner_tdata), .m_axis_tkeep(parser_inner_tkeep), .m_axis_tvalid(parser_inner_tvalid),
-    .m_axis_tready(parser_inner_tready), .m_axis_tlast(parser_inner_tlast), .m_axis_tuser(parser_inner_tuser),
-    .m_axis_meta(parser_inner_meta),
-    .reg_req(inst_req[INST_PARSER_INNER]), .reg_write(reg_write), .reg_addr(reg_addr[13:0]), .reg_wdata(reg_wdata),
-    .reg_wstrb(reg_wstrb), .reg_ack(inst_ack[INST_PARSER_INNER]), .reg_error(inst_error[INST_PARSER_INNER]),
-    .reg_rdata(inst_rdata[INST_PARSER_INNER*32 +: 32]),
-    .disp_valid(rx_all_valid[RX_DISP_PARSER_INNER]), .disp_seq(rx_all_seq[RX_DISP_PARSER_INNER*16 +: 16]),
-    .disp_code(rx_all_code[RX_DISP_PARSER_INNER*8 +: 8]), .disp_queue(rx_all_queue[RX_DISP_PARSER_INNER*8 +: 8]),
-    .now(now), .idle(slot_idle[INST_PARSER_INNER]), .next_deadline(slot_deadline[INST_PARSER_INNER*64 +: 64]),
-    .ready(slot_ready[INST_PARSER_INNER])
-);
+generate
+    if (IPSEC_EN != 0 && PARSER_EN != 0) begin : g_parser_inner
+        parser #(
+            .PARSE_BYTES(PARSE_BYTES),
+            .TUNNEL_EN(TUNNEL_EN)
+        ) parser_inner_inst (
+            .clk(clk), .rst(rst),
+            .s_axis_tdata(ipsec_rx_tdata), .s_axis_tkeep(ipsec_rx_tkeep), .s_axis_tvalid(ipsec_rx_tvalid),
+            .s_axis_tready(ipsec_rx_tready), .s_axis_tlast(ipsec_rx_tlast), .s_axis_tuser(ipsec_rx_tuser),
+            .s_axis_meta(ipsec_rx_meta),
+            .m_axis_tdata(parser_inner_tdata), .m_axis_tkeep(parser_inner_tkeep), .m_axis_tvalid(parser_inner_tvalid),
+            .m_axis_tready(parser_inner_tready), .m_axis_tlast(parser_inner_tlast), .m_axis_tuser(parser_inner_tuser),
+            .m_axis_meta(parser_inner_meta),
+            .reg_req(inst_req[INST_PARSER_INNER]), .reg_write(reg_write), .reg_addr(reg_addr[13:0]), .reg_wdata(reg_wdata),
+            .reg_wstrb(reg_wstrb), .reg_ack(inst_ack[INST_PARSER_INNER]), .reg_error(inst_error[INST_PARSER_INNER]),
+            .reg_rdata(inst_rdata[INST_PARSER_INNER*32 +: 32]),
+            .disp_valid(rx_all_valid[RX_DISP_PARSER_INNER]), .disp_seq(rx_all_seq[RX_DISP_PARSER_INNER*16 +: 16]),
+            .disp_code(rx_all_code[RX_DISP_PARSER_INNER*8 +: 8]), .disp_queue(rx_all_queue[RX_DISP_PARSER_INNER*8 +: 8]),
+            .now(now), .idle(slot_idle[INST_PARSER_INNER]), .next_deadline(slot_deadline[INST_PARSER_INNER*64 +: 64]),
+            .ready(slot_ready[INST_PARSER_INNER])
+        );
+    end else begin : g_no_parser_inner
+        nic_slot #(
+            .BLOCK(BLOCK_PARSER),
+            .STATE(STATE_LEFT_OUT)
+        ) parser_inner_inst (
+            .clk(clk), .rst(rst),
+            .s_axis_tdata(ipsec_rx_tdata), .s_axis_tkeep(ipsec_rx_tkeep), .s_axis_tvalid(ipsec_rx_tvalid),
+            .s_axis_tready(ipsec_rx_tready), .s_axis_tlast(ipsec_rx_tlast), .s_axis_tuser(ipsec_rx_tuser),
+            .s_axis_meta(ipsec_rx_meta),
+            .m_axis_tdata(parser_inner_tdata), .m_axis_tkeep(parser_inner_tkeep), .m_axis_tvalid(parser_inner_tvalid),
+            .m_axis_tready(parser_inner_tready), .m_axis_tlast(parser_inner_tlast), .m_axis_tuser(parser_inner_tuser),
+            .m_axis_meta(parser_inner_meta),
+            .reg_req(inst_req[INST_PARSER_INNER]), .reg_write(reg_write), .reg_addr(reg_addr[13:0]), .reg_wdata(reg_wdata),
+            .reg_wstrb(reg_wstrb), .reg_ack(inst_ack[INST_PARSER_INNER]), .reg_error(inst_error[INST_PARSER_INNER]),
+            .reg_rdata(inst_rdata[INST_PARSER_INNER*32 +: 32]),
+            .disp_valid(rx_all_valid[RX_DISP_PARSER_INNER]), .disp_seq(rx_all_seq[RX_DISP_PARSER_INNER*16 +: 16]),
+            .disp_code(rx_all_code[RX_DISP_PARSER_INNER*8 +: 8]), .disp_queue(rx_all_queue[RX_DISP_PARSER_INNER*8 +: 8]),
+            .now(now), .idle(slot_idle[INST_PARSER_INNER]), .next_deadline(slot_deadline[INST_PARSER_INNER*64 +: 64]),
+            .ready(slot_ready[INST_PARSER_INNER])
+        );
+    end
+endgenerate
 
 nic_slot #(
     .BLOCK(BLOCK_ROCE),
@@ -945,7 +993,7 @@ generate
     end else begin : g_no_parser_tx
         nic_slot #(
             .BLOCK(BLOCK_PARSER),
-            .STATE(PARSER_STATE)
+            .STATE(STATE_LEFT_OUT)
         ) parser_tx_inst (
             .clk(clk), .rst(rst),
             .s_axis_tdata(ingress_tx_tdata), .s_axis_tkeep(ingress_tx_tkeep), .s_axis_tvalid(ingress_tx_tvalid),
@@ -1013,25 +1061,49 @@ nic_slot #(
     .ready(slot_ready[INST_TLS_TX])
 );
 
-nic_slot #(
-    .BLOCK(BLOCK_IPSEC),
-    .STATE(IPSEC_STATE)
-) ipsec_tx_inst (
-    .clk(clk), .rst(rst),
-    .s_axis_tdata(tls_tx_tdata), .s_axis_tkeep(tls_tx_tkeep), .s_axis_tvalid(tls_tx_tvalid),
-    .s_axis_tready(tls_tx_tready), .s_axis_tlast(tls_tx_tlast), .s_axis_tuser(tls_tx_tuser),
-    .s_axis_meta(tls_tx_meta),
-    .m_axis_tdata(ipsec_tx_tdata), .m_axis_tkeep(ipsec_tx_tkeep), .m_axis_tvalid(ipsec_tx_tvalid),
-    .m_axis_tready(ipsec_tx_tready), .m_axis_tlast(ipsec_tx_tlast), .m_axis_tuser(ipsec_tx_tuser),
-    .m_axis_meta(ipsec_tx_meta),
-    .reg_req(inst_req[INST_IPSEC_TX]), .reg_write(reg_write), .reg_addr(reg_addr[13:0]), .reg_wdata(reg_wdata),
-    .reg_wstrb(reg_wstrb), .reg_ack(inst_ack[INST_IPSEC_TX]), .reg_error(inst_error[INST_IPSEC_TX]),
-    .reg_rdata(inst_rdata[INST_IPSEC_TX*32 +: 32]),
-    .disp_valid(tx_all_valid[TX_DISP_IPSEC_TX]), .disp_seq(tx_all_seq[TX_DISP_IPSEC_TX*16 +: 16]),
-    .disp_code(tx_all_code[TX_DISP_IPSEC_TX*8 +: 8]), .disp_queue(tx_all_queue[TX_DISP_IPSEC_TX*8 +: 8]),
-    .now(now), .idle(slot_idle[INST_IPSEC_TX]), .next_deadline(slot_deadline[INST_IPSEC_TX*64 +: 64]),
-    .ready(slot_ready[INST_IPSEC_TX])
-);
+generate
+    if (IPSEC_EN != 0) begin : g_ipsec_tx
+        ipsec_tx #(
+            .SAS(IPSEC_SAS),
+            .SM4_EN(IPSEC_SM4_EN)
+        ) ipsec_tx_inst (
+            .clk(clk), .rst(rst),
+            .s_axis_tdata(tls_tx_tdata), .s_axis_tkeep(tls_tx_tkeep), .s_axis_tvalid(tls_tx_tvalid),
+            .s_axis_tready(tls_tx_tready), .s_axis_tlast(tls_tx_tlast), .s_axis_tuser(tls_tx_tuser),
+            .s_axis_meta(tls_tx_meta),
+            .m_axis_tdata(ipsec_tx_tdata), .m_axis_tkeep(ipsec_tx_tkeep), .m_axis_tvalid(ipsec_tx_tvalid),
+            .m_axis_tready(ipsec_tx_tready), .m_axis_tlast(ipsec_tx_tlast), .m_axis_tuser(ipsec_tx_tuser),
+            .m_axis_meta(ipsec_tx_meta),
+            .reg_req(inst_req[INST_IPSEC_TX]), .reg_write(reg_write), .reg_addr(reg_addr[13:0]), .reg_wdata(reg_wdata),
+            .reg_wstrb(reg_wstrb), .reg_ack(inst_ack[INST_IPSEC_TX]), .reg_error(inst_error[INST_IPSEC_TX]),
+            .reg_rdata(inst_rdata[INST_IPSEC_TX*32 +: 32]),
+            .disp_valid(tx_all_valid[TX_DISP_IPSEC_TX]), .disp_seq(tx_all_seq[TX_DISP_IPSEC_TX*16 +: 16]),
+            .disp_code(tx_all_code[TX_DISP_IPSEC_TX*8 +: 8]), .disp_queue(tx_all_queue[TX_DISP_IPSEC_TX*8 +: 8]),
+            .now(now), .idle(slot_idle[INST_IPSEC_TX]), .next_deadline(slot_deadline[INST_IPSEC_TX*64 +: 64]),
+            .ready(slot_ready[INST_IPSEC_TX])
+        );
+    end else begin : g_no_ipsec_tx
+        nic_slot #(
+            .BLOCK(BLOCK_IPSEC),
+            .STATE(STATE_LEFT_OUT)
+        ) ipsec_tx_inst (
+            .clk(clk), .rst(rst),
+            .s_axis_tdata(tls_tx_tdata), .s_axis_tkeep(tls_tx_tkeep), .s_axis_tvalid(tls_tx_tvalid),
+            .s_axis_tready(tls_tx_tready), .s_axis_tlast(tls_tx_tlast), .s_axis_tuser(tls_tx_tuser),
+            .s_axis_meta(tls_tx_meta),
+            .m_axis_tdata(ipsec_tx_tdata), .m_axis_tkeep(ipsec_tx_tkeep), .m_axis_tvalid(ipsec_tx_tvalid),
+            .m_axis_tready(ipsec_tx_tready), .m_axis_tlast(ipsec_tx_tlast), .m_axis_tuser(ipsec_tx_tuser),
+            .m_axis_meta(ipsec_tx_meta),
+            .reg_req(inst_req[INST_IPSEC_TX]), .reg_write(reg_write), .reg_addr(reg_addr[13:0]), .reg_wdata(reg_wdata),
+            .reg_wstrb(reg_wstrb), .reg_ack(inst_ack[INST_IPSEC_TX]), .reg_error(inst_error[INST_IPSEC_TX]),
+            .reg_rdata(inst_rdata[INST_IPSEC_TX*32 +: 32]),
+            .disp_valid(tx_all_valid[TX_DISP_IPSEC_TX]), .disp_seq(tx_all_seq[TX_DISP_IPSEC_TX*16 +: 16]),
+            .disp_code(tx_all_code[TX_DISP_IPSEC_TX*8 +: 8]), .disp_queue(tx_all_queue[TX_DISP_IPSEC_TX*8 +: 8]),
+            .now(now), .idle(slot_idle[INST_IPSEC_TX]), .next_deadline(slot_deadline[INST_IPSEC_TX*64 +: 64]),
+            .ready(slot_ready[INST_IPSEC_TX])
+        );
+    end
+endgenerate
 
 // Received frames that were redirected come in here, turn by turn with transmitted ones.
 axis_arb_mux #(

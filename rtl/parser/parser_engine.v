@@ -89,6 +89,8 @@ wire fragment;
 wire more_fragments;
 wire [12:0] frag_offset;
 wire segments_left;
+wire [7:0] protocol_offset;
+wire [8:0] l3_payload_offset;
 wire [2:0] l4_kind;
 wire [7:0] l4_offset;
 wire [8:0] payload_offset;
@@ -191,6 +193,8 @@ parser_found #(
     .more_fragments(more_fragments),
     .frag_offset(frag_offset),
     .segments_left(segments_left),
+    .protocol_offset(protocol_offset),
+    .l3_payload_offset(l3_payload_offset),
     .l4_kind(l4_kind),
     .l4_offset(l4_offset),
     .payload_offset(payload_offset),
@@ -232,6 +236,8 @@ parser_record #(
     .more_fragments(more_fragments),
     .frag_offset(frag_offset),
     .segments_left(segments_left),
+    .protocol_offset(protocol_offset),
+    .l3_payload_offset(l3_payload_offset),
     .l4_kind(l4_kind),
     .l4_offset(l4_offset),
     .payload_offset(payload_offset),

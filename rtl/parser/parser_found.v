@@ -56,6 +56,8 @@ module parser_found #(
     output reg          more_fragments,
     output reg  [12:0]  frag_offset,
     output reg          segments_left,
+    output reg  [7:0]   protocol_offset,
+    output reg  [8:0]   l3_payload_offset,
     output reg  [2:0]   l4_kind,
     output reg  [7:0]   l4_offset,
     output reg  [8:0]   payload_offset,
@@ -82,6 +84,8 @@ reg fragment_reg;
 reg more_fragments_reg;
 reg [12:0] frag_offset_reg;
 reg segments_left_reg;
+reg [7:0] protocol_offset_reg;
+reg [8:0] l3_payload_offset_reg;
 reg [2:0] l4_kind_reg;
 reg [7:0] l4_offset_reg;
 reg [8:0] payload_offset_reg;
@@ -122,6 +126,8 @@ always @* begin
     more_fragments = more_fragments_reg;
     frag_offset = frag_offset_reg;
     segments_left = segments_left_reg;
+    protocol_offset = protocol_offset_reg;
+    l3_payload_offset = l3_payload_offset_reg;
     l4_kind = l4_kind_reg;
     l4_offset = l4_offset_reg;
     payload_offset = payload_offset_reg;
@@ -133,6 +139,8 @@ always @* begin
         l3_kind = set_ip4 ? KIND_IP4 : KIND_IP6;
         l3_end = in_tunnel && l3_end_reg < ip_end ? l3_end_reg : ip_end;
         protocol = set_ip4 ? head[55:48] : word_6[15:8];
+        protocol_offset = pos[7:0] + (set_ip4 ? 8'd9 : 8'd6);
+        l3_payload_offset = pos_after;
     end
     if (set_ip4) begin
         more_fragments = word_6[13];
@@ -142,6 +150,8 @@ always @* begin
     if (set_ext != 5'd0) begin
         exts = exts_reg + 3'd1;
         protocol = head[127:120];
+        protocol_offset = pos[7:0];
+        l3_payload_offset = pos_after;
         if (set_ext[EXT_ROUTING] && word_2[7:0] != 8'd0) begin
             segments_left = 1'b1;
         end
@@ -177,6 +187,8 @@ always @(posedge clk) begin
     more_fragments_reg <= more_fragments;
     frag_offset_reg <= frag_offset;
     segments_left_reg <= segments_left;
+    protocol_offset_reg <= protocol_offset;
+    l3_payload_offset_reg <= l3_payload_offset;
     l4_kind_reg <= l4_kind;
     l4_offset_reg <= l4_offset;
     payload_offset_reg <= payload_offset;

@@ -56,6 +56,8 @@ module parser_record #(
     input  wire               more_fragments,
     input  wire [12:0]        frag_offset,
     input  wire               segments_left,
+    input  wire [7:0]         protocol_offset,
+    input  wire [8:0]         l3_payload_offset,
     input  wire [2:0]         l4_kind,
     input  wire [7:0]         l4_offset,
     input  wire [8:0]         payload_offset,
@@ -93,12 +95,13 @@ localparam [1:0] SUM_NONE = 2'd0;
 localparam [1:0] SUM_CHECK = 2'd1;
 localparam [1:0] SUM_UNKNOWN = 2'd3;
 
-localparam CARRY_W = `MF_SEQ_W + `MF_PORT_W + `MF_DIRECTION_W + `MF_TCLASS_W + `MF_QUEUE_W + `MF_TIMESTAMP_W;
+localparam CARRY_W = `MF_SEQ_W + `MF_PORT_W + `MF_DIRECTION_W + `MF_TCLASS_W + `MF_QUEUE_W + `MF_TIMESTAMP_W
+                   + `MF_DECRYPTED_W + `MF_SA_W;
 localparam MAC_W = 16;
 localparam UPPER_W = 64 + 1 + 24;
 localparam TUNNEL_W = 2 + 8 + 24 + 16;
 localparam LAST_W = 7 + 1 + 9 + 1 + 2 + 1 + 1;
-localparam RANGE_W = 17 + 1;
+localparam RANGE_W = 17 + 1 + 8 + 9;
 
 // Groups of fields, a record in each slot.
 reg [CARRY_W-1:0] carry_mem [0:SLOTS-1];
@@ -149,7 +152,7 @@ always @(posedge clk) begin
         write_reg <= start_slot;
         carry_mem[start_slot] <= {
             start_meta[`MF_TIMESTAMP], start_meta[`MF_QUEUE], start_meta[`MF_TCLASS], start_meta[`MF_DIRECTION],
-            start_meta[`MF_PORT], start_meta[`MF_SEQ]
+            start_meta[`MF_PORT], start_meta[`MF_SEQ], start_meta[`MF_DECRYPTED], start_meta[`MF_SA]
         };
     end
     if (take) begin
@@ -182,7 +185,7 @@ always @(posedge clk) begin
         upper_mem[write_reg] <= {head[511:447], head[439:416]};
     end
     if (set_outer) begin
-        range_mem[write_reg] <= {l3_end, segments_left};
+        range_mem[write_reg] <= {l3_end, segments_left, protocol_offset, l3_payload_offset};
     end
     if (done) begin
         last_mem[write_reg] <= {code, has_mac, payload_offset, roce, natt, in_tunnel || set_tunnel, in_tunnel};
@@ -208,6 +211,7 @@ wire [75:0] inner_l4;
 wire [57:0] inner_found;
 wire [16:0] f_l3_end;
 wire f_segments;
+wire [17:0] protocol_place;
 wire f_has_eth;
 wire [1:0] f_l3_kind;
 wire [7:0] f_protocol;
@@ -219,7 +223,8 @@ wire [2:0] f_l4_kind;
 wire [7:0] f_l4_offset;
 wire [15:0] f_udp_length;
 
-assign {f_l3_end, f_segments} = range_mem[read_reg];
+assign {f_l3_end, protocol_place} = range_mem[read_reg];
+assign f_segments = protocol_place[17];
 assign {f_has_eth, f_l3_kind, f_protocol, f_ext_mask, f_fragment, f_more, f_frag_offset, f_l4_kind, f_l4_offset,
         f_udp_length} = found;
 
@@ -270,6 +275,7 @@ parser_word #(
     .take(take),
     .carry(carry),
     .last(last),
+    .protocol_place(protocol_place),
     .mac(mac),
     .upper(upper),
     .tunnel(tunnel),

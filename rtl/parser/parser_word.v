@@ -3,8 +3,9 @@
 //
 // Groups, highest bits first:
 //
-//     carry    timestamp queue tclass direction port seq: what came with the frame
+//     carry    timestamp queue tclass direction port seq decrypted sa: what came with the frame
 //     last     code, MAC control was read, payload_offset, roce, natt, a tunnel's header was read, the walk went on inside
+//     protocol_place   segments_left protocol_offset l3_payload_offset, of the outermost IP header
 //     mac      mac_opcode
 //     upper    BTH, or ESP in UDP: its first 65 bits, then its bytes 9 to 11
 //     tunnel   tunnel_kind tunnel_flags vni, and what GENEVE carries if it isn't Ethernet
@@ -30,8 +31,9 @@ module parser_word #(
     input  wire               take,
 
     // Groups
-    input  wire [99:0]        carry,
+    input  wire [112:0]       carry,
     input  wire [21:0]        last,
+    input  wire [17:0]        protocol_place,
     input  wire [15:0]        mac,
     input  wire [88:0]        upper,
     input  wire [49:0]        tunnel,
@@ -129,8 +131,8 @@ endfunction
 // The metadata word of a record: what the headers say, and the rest. What nothing set is 0.
 function [`META_W-1:0] word_of(
     input [147:0] f_ethernet, input [298:0] f_ip, input [94:0] f_ip_sum, input [75:0] f_l4, input [57:0] f_found,
-    input [99:0] f_carry, input [15:0] f_opcode, input [88:0] f_upper,
-    input [21:2] f_last
+    input [112:0] f_carry, input [15:0] f_opcode, input [88:0] f_upper,
+    input [21:2] f_last, input [17:0] f_place
 );
     reg f_mac, f_roce;
     reg [1:0] f_natt;
@@ -140,8 +142,11 @@ function [`META_W-1:0] word_of(
         {f_code, f_mac, f_payload, f_roce, f_natt} = f_last;
         word_of = fields_of(f_ethernet, f_ip, f_ip_sum, f_l4, f_found);
         {word_of[`MF_TIMESTAMP], word_of[`MF_QUEUE], word_of[`MF_TCLASS], word_of[`MF_DIRECTION], word_of[`MF_PORT],
-         word_of[`MF_SEQ]} = f_carry;
+         word_of[`MF_SEQ], word_of[`MF_DECRYPTED], word_of[`MF_SA]} = f_carry;
         word_of[`MF_PARSE_CODE] = f_code;
+        if (word_of[`MF_L3_KIND] != 2'd0) begin
+            {word_of[`MF_SEGMENTS_LEFT], word_of[`MF_PROTOCOL_OFFSET], word_of[`MF_L3_PAYLOAD_OFFSET]} = f_place;
+        end
         word_of[`MF_PAYLOAD_OFFSET] = f_payload;
         if (f_mac) begin
             word_of[`MF_MAC_CONTROL] = 1'b1;
@@ -220,12 +225,12 @@ assign meta = meta_reg;
 always @(posedge clk) begin
     if (take && has_tunnel) begin
         meta_reg <= word_inside(
-            word_of(eth, ip, ip_sum, l4, found, carry, mac, upper, last[21:2]),
+            word_of(eth, ip, ip_sum, l4, found, carry, mac, upper, last[21:2], protocol_place),
             went_inside ? fields_of(inner_eth, inner_ip, inner_ip_sum, inner_l4, inner_found) : {`META_W{1'b0}},
             tunnel
         );
     end else if (take) begin
-        meta_reg <= word_of(eth, ip, ip_sum, l4, found, carry, mac, upper, last[21:2]);
+        meta_reg <= word_of(eth, ip, ip_sum, l4, found, carry, mac, upper, last[21:2], protocol_place);
     end
 end
 

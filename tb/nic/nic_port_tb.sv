@@ -18,7 +18,9 @@ module nic_port_tb #(
     parameter ACL_METERS = 256,
     parameter ACL_IPV6 = 1,
     parameter FLOW_EN = 1,
-    parameter IPSEC_EN = 1,
+    parameter IPSEC_EN = 0,
+    parameter IPSEC_SAS = 256,
+    parameter IPSEC_SM4_EN = 1,
     parameter TLS_EN = 1,
     parameter ROCE_EN = 1
 ) (
@@ -184,6 +186,8 @@ module nic_port_tb #(
         .ACL_IPV6(ACL_IPV6),
         .FLOW_EN(FLOW_EN),
         .IPSEC_EN(IPSEC_EN),
+        .IPSEC_SAS(IPSEC_SAS),
+        .IPSEC_SM4_EN(IPSEC_SM4_EN),
         .TLS_EN(TLS_EN),
         .ROCE_EN(ROCE_EN)
     ) dut (

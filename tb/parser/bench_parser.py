@@ -44,7 +44,7 @@ COUNTERS = {code: PORT[f"parser_rx.{code.name.lower()}"].address - BASE for code
 FRAMES_OUT = PORT["parser_rx.frames"].address - BASE
 CODES = [code for code in COUNTERS if TUNNEL or code not in (Code.TUNNEL_TRUNCATED, Code.BAD_TUNNEL)]
 """What the frames of this run may end with."""
-CARRIED = {field.name for field in FIELDS if field.writer == "nic_ingress"}
+CARRIED = {field.name for field in FIELDS if field.writer in ("nic_ingress", "ipsec")}
 """Fields that pass; what blocks behind the parser write is 0."""
 OTHERS = [field.name for field in FIELDS if field.writer != "parser"]
 

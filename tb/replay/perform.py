@@ -22,6 +22,7 @@ from tb.replay.packed import Origin, unpackable
 from tb.replay.records import Records
 from tb.replay.replay import Failed, replay
 from tb.replay.rules import RuleFigures
+from tb.replay.sas import SaFigures
 from tb.replay.select import Filter, FrameRange
 from tb.replay.silence import silences
 from tb.replay.slots import SlotFigures, Tapped
@@ -45,7 +46,8 @@ class Task:
     of a range and a filter, "": all. records, out: paths, "-": standard output, "": none. waves: file of the
     waveform of the first window, or of all frames of a range that ends, on a target that writes it itself. failures:
     folder where a failure is packed, "": nowhere; origin: the fields of its `Origin`. rules, rule_lines: the name
-    of the file that the rules of the slots rule_slots in ``config`` came from, and on which of its lines each begins.
+    of the file that the rules of the slots rule_slots in ``config`` came from, and on which of its lines each begins;
+    sas: that of the SAs of the slots sa_slots.
     """
 
     captures: list[list[str]]
@@ -65,6 +67,8 @@ class Task:
     rules: str = ""
     rule_lines: list[int] = field(default_factory=list)
     rule_slots: list[str] = field(default_factory=list)
+    sas: str = ""
+    sa_slots: list[str] = field(default_factory=list)
 
     def windows(self) -> Windows:
         """Its frames. SelectError: a range or filter that can't be understood."""
@@ -183,7 +187,8 @@ async def perform(
     progress = Progress(target, windows, tell)
     times = PlayTimes(target.now)
     rules = RuleFigures(config, task.port or 0, task.rules, task.rule_lines, task.rule_slots)
-    listeners: list[Listener] = [statistics, progress, times, rules]
+    sas = SaFigures(config, task.port or 0, task.sas, task.sa_slots)
+    listeners: list[Listener] = [statistics, progress, times, rules, sas]
     slots = SlotFigures(target) if isinstance(target, Tapped) else None
     if slots is not None:
         listeners.append(slots)
@@ -223,7 +228,12 @@ async def perform(
     )
     return Performed(
         seen=windows.seen,
-        figures=statistics.figures() | rules.figures() | ({} if slots is None else {"slots": slots.figures()}),
+        figures={
+            **statistics.figures(),
+            **rules.figures(),
+            **sas.figures(),
+            **({} if slots is None else {"slots": slots.figures()}),
+        },
         stopped=ended.stopped,
         interrupted=interrupted(),
         error=ended.error,

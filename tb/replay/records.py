@@ -19,7 +19,7 @@ from models.parser import ChecksumVerdict, L3Kind, L4Kind, NatT
 from tb.replay.fields import header_fields
 from tb.replay.sink import Sink
 from tb.replay.statistics import code_name, disposition_name
-from tb.replay.window import Judged, Ruled
+from tb.replay.window import Judged, Ruled, Secured
 from tb.targets.engine import DIRECTIONS
 
 __all__ = ["EMPTY_FRAME", "KEYS", "VERSION", "Records", "difference", "records"]
@@ -32,8 +32,9 @@ EMPTY_FRAME = "empty_frame"
 
 KEYS = (
     "v", "index", "capture", "frame", "time_ns", "port", "direction", "length", "snapped", "disposition", "reason",
-    "queue", "latency_cycles", "latency_ns", "match", "differences", "out", "acl_rule", "mark", "colour", "code",
-    "parse_code", "src", "dst", "proto", "src_port", "dst_port", "spi", "qpn", "psn", "ip_checksum", "l4_checksum",
+    "queue", "latency_cycles", "latency_ns", "match", "differences", "out", "acl_rule", "mark", "colour", "sa",
+    "sequence", "code", "parse_code", "src", "dst", "proto", "src_port", "dst_port", "spi", "qpn", "psn", "ip_checksum",
+    "l4_checksum",
 )  # fmt: skip
 """Of a record, in their order; ``differences`` only where the frame doesn't match."""
 
@@ -71,7 +72,7 @@ def records(judged: Judged, clock_ns: float) -> list[dict[str, Any]]:
     for number, source in enumerate(outcome.source.tolist(), judged.first_out):
         if source >= 0:
             out[source].append(number)
-    ruled = judged.ruled or Ruled.none(n)
+    ruled, secured = judged.ruled or Ruled.none(n), judged.secured or Secured.none(n)
     time_ns = np.where(outcome.first_in >= 0, judged.begin_ns + outcome.first_in * clock_ns, -1)
     columns = zip(
         window.index.tolist(),
@@ -86,12 +87,14 @@ def records(judged: Judged, clock_ns: float) -> list[dict[str, Any]]:
         outcome.latency_cycles.tolist(),
         out,
         zip(ruled.rule.tolist(), ruled.mark.tolist(), ruled.colour.tolist(), strict=True),
+        zip(secured.sa.tolist(), secured.sequence.tolist(), strict=True),
         _headers(judged),
         strict=True,
     )
     made = []
     for at, (
-        index, frame, time, port, edge, length, snapped, code, queue, latency, numbers, (rule, mark, colour), headers
+        index, frame, time, port, edge, length, snapped, code, queue, latency, numbers, (rule, mark, colour),
+        (sa, number), headers,
     ) in enumerate(columns):  # fmt: skip
         differs = at in differences or (code == Code.NONE and length > 0)
         record = {
@@ -117,6 +120,8 @@ def records(judged: Judged, clock_ns: float) -> list[dict[str, Any]]:
         record["acl_rule"] = rule if rule >= 0 else None
         record["mark"] = mark if mark >= 0 else None
         record["colour"] = Colour(colour).name.lower() if colour >= 0 else None
+        record["sa"] = sa if sa >= 0 else None
+        record["sequence"] = number or None
         record.update(headers)
         made.append(record)
     return made

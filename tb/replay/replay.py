@@ -15,6 +15,7 @@ from models.nic import Mismatch, NicPortModel
 from tb.replay.capture import CaptureError
 from tb.replay.item import Saves
 from tb.replay.rules import ruled_by
+from tb.replay.sas import secured_by
 from tb.replay.window import Judged, Listener, Window
 from tb.targets.base import Stuck, Target, TargetError, Unsupported
 
@@ -139,11 +140,13 @@ class _Player:
         self._check_ports(window)
         carried = np.flatnonzero(window.batch.lengths)
         batch = window.batch if len(carried) == len(window) else window.batch.select(carried)
-        now_ns, error, ruled = self.target.now(), None, None
+        now_ns, error, ruled, secured = self.target.now(), None, None, None
         try:
             outcome = await self.target.play(batch) if len(batch) else _nothing(0, 0, now_ns)
             mismatches = self.model.check(batch, outcome, self.before)
-            ruled = ruled_by(self.model.played(batch, outcome, self.before)) if len(outcome) == len(batch) else None
+            if len(outcome) == len(batch):
+                played = self.model.played(batch, outcome, self.before)
+                ruled, secured = ruled_by(played), secured_by(played)
             self.model.commit(batch, outcome, self.before)
             self.before = outcome.counters or self.before
         except Unsupported:
@@ -162,7 +165,8 @@ class _Player:
             outcome = _spread(outcome, carried, len(window))
             mismatches = [replace(m, frame=int(carried[m.frame])) if m.frame >= 0 else m for m in mismatches]
             ruled = None if ruled is None else ruled.spread(carried, len(window))
-        judged = Judged(window, outcome, mismatches, outcome.begin_ns, self.frames_out, ruled)
+            secured = None if secured is None else secured.spread(carried, len(window))
+        judged = Judged(window, outcome, mismatches, outcome.begin_ns, self.frames_out, ruled, secured)
         self.frames_out += len(outcome.frames)
         return judged, error
 

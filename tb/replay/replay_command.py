@@ -24,6 +24,7 @@ from tb.replay.perform import EDGES, Performed, Task
 from tb.replay.piece import printable
 from tb.replay.rules import blamed, directions_of, programmed
 from tb.replay.run import How, no_start, play, to_stdout
+from tb.replay.sas import secured
 from tb.replay.select import Filter, FrameRange, SelectError
 from tb.replay.show import progress
 from tb.replay.window import WINDOW_FRAMES
@@ -50,6 +51,7 @@ def replay(
     direction: Annotated[str | None, typer.Option(help="rx (default, or as the capture says) or tx.")] = None,
     config: Annotated[Path | None, typer.Option(help="TOML file of the programmed NIC.")] = None,
     acl: Annotated[str | None, typer.Option(help="Rules of the ACL: TOML or a ClassBench filter set.")] = None,
+    esp_sa: Annotated[str | None, typer.Option(help="SAs of IPsec: TOML or Wireshark's table esp_sa.")] = None,
     target: Annotated[str, typer.Option(help=f"What plays: one of {', '.join(TARGETS)}.")] = "native",
     simulator: Annotated[str, typer.Option("--sim", help="Of the cocotb target: verilator or icarus.")] = "verilator",
     edge: Annotated[str, typer.Option(help="stream; or wire: XGMII with preamble, FCS, gap (native only).")] = "stream",
@@ -104,8 +106,11 @@ def replay(
             raise UsageError(f"--sim: icarus plays only with --target cocotb, and --target is {target}")
         ways = directions_of(direction, captures)
         nic, rules = programmed(config, acl, ways, port)
+        sas = None
+        if esp_sa is not None:
+            nic, sas = secured(nic, esp_sa, ways, port, ruled=rules is not None)
         check_captures(captures)
-        check_outputs(outputs, [*captures, *(name for name in (baseline, acl) if name)])
+        check_outputs(outputs, [*captures, *(name for name in (baseline, acl, esp_sa) if name)])
         _check_wanted(outputs, baseline, as_json)
     except (UsageError, ConfigError, BaselineError) as error:
         typer.echo(f"nicloop: {error}", err=True)
@@ -116,6 +121,10 @@ def replay(
             typer.echo(f"nicloop: {rules.deaf}", err=True)
         slots = [f"acl_{way}" for way in ways]
         task = replace(task, rules=rules.name, rule_lines=list(rules.lines), rule_slots=slots)
+    if sas is not None:
+        if sas.told:
+            typer.echo(f"nicloop: {sas.told}", err=True)
+        task = replace(task, sas=sas.name, sa_slots=[f"ipsec_{way}" for way in ways])
     raise typer.Exit(_play(replace(task, config=nic.to_toml()), how, ends, sizes(captures), config))
 
 
@@ -135,7 +144,7 @@ def _play(task: Task, how: How, wanted: Wanted, total: int | None, config: Path 
             typer.echo(f"nicloop: {error}", err=True)
             return 2
         except RulesError as error:
-            typer.echo(f"nicloop: {blamed(error, task.rules, task.rule_slots, config)}: {error}", err=True)
+            typer.echo(f"nicloop: {blamed(error, task.rules, task.rule_slots, config, task.sas)}: {error}", err=True)
             return 2
         except TargetError as error:
             typer.echo(f"nicloop: {no_start(error)}", err=True)

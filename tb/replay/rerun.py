@@ -16,6 +16,7 @@ import typer
 
 from models.frames import Edge
 from tb.build import BuildError, Run, SimulationFailed
+from tb.nic.designs import needed
 from tb.replay.checks import UsageError, check_failure
 from tb.replay.item import Item
 from tb.replay.packed import FailureError, Packed, add_waves, confirm, load_failure, unpack_waves
@@ -118,7 +119,8 @@ def play_again(packed: Packed, how: PlayedOn, *, waves: bool = False, window: bo
 
 async def _play_native(packed: Packed, item: Item, how: PlayedOn, *, waves: bool) -> Again:
     build = packed.origin.build
-    target = native_of_build(build, how.seed, how.engine == WIRE)
+    config = item.config or packed.config
+    target = native_of_build(build, how.seed, how.engine == WIRE, **needed(config))
     await target.start()
     if item.state is not None and target.build != build:
         raise FailureError(
@@ -126,7 +128,7 @@ async def _play_native(packed: Packed, item: Item, how: PlayedOn, *, waves: bool
             f"starts from a saved state of build {build}, here it is {target.build}: other RTL, harness or tools; "
             f"replay the whole capture: {packed.origin.command}",
         )
-    await check_rules(target, item.config or packed.config)
+    await check_rules(target, config)
     path = None
     if waves:
         folder = packed.path.parent if os.access(packed.path.parent, os.W_OK) else SIM_BUILD / "waves"

@@ -86,8 +86,17 @@ def programmed(
     return nic.with_port(port or 0, **{f"acl_{way}": file.rule_set for way in directions}), file
 
 
-def blamed(error: RulesError, acl: str | Path | None, slots: Iterable[str], config: str | Path | None) -> str:
-    """Where the rules of the slot come from that don't fit: --acl gave those of these slots, --config the others."""
+def blamed(
+    error: RulesError,
+    acl: str | Path | None,
+    slots: Iterable[str],
+    config: str | Path | None,
+    esp_sa: str | Path | None = None,
+) -> str:
+    """Where the rules or SAs of the slot come from that don't fit: --acl gave the rules of these slots,
+    --esp-sa the SAs if it is there, --config the others."""
+    if esp_sa and error.slot.startswith("ipsec_"):
+        return printable(str(esp_sa))
     return printable(str(acl)) if acl and error.slot in slots else printable(str(config or "--config"))
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, BinaryIO
 
+from models.config import NicConfig
 from tb.build import build
-from tb.nic.designs import least, port_design
+from tb.nic.designs import least, needed, port_design
 from tb.replay.capture import CaptureError
 from tb.replay.packed import capture_stem
 from tb.replay.perform import Performed, Task, perform
@@ -54,13 +55,15 @@ class How:
         """What the wire is: "stream" or "wire"."""
         return "wire" if self.target == "native" and self.engine == WIRE else "stream"
 
-    def target_here(self) -> NativeTarget | ModelTarget:
-        """The target, which is one of this process. BuildError, ToolError: it can't be built."""
+    def target_here(self, config: NicConfig) -> NativeTarget | ModelTarget:
+        """The target, which is one of this process, with the blocks that ``config`` has something for. BuildError,
+        ToolError: it can't be built."""
         if self.target == "model":
             return ModelTarget()
+        parameters = needed(config)
         if self.edge == "wire":
-            return WireTarget(self.seed)
-        return (ProbeTarget if self.slots else NativeTarget)(self.seed)
+            return WireTarget(self.seed, **parameters)
+        return (ProbeTarget if self.slots else NativeTarget)(self.seed, **parameters)
 
 
 class Interrupt:
@@ -90,7 +93,7 @@ def play(task: Task, how: How, bar: Bar) -> tuple[Performed, Path | None]:
     """
     if how.target == "cocotb":
         return _in_simulator(task, how, bar)
-    target = how.target_here()
+    target = how.target_here(NicConfig.parse(task.config))
     waves = _waves_place(task) if how.waves else None
     here = task if waves is None else replace(task, waves=str(waves))
     with Interrupt() as interrupt:
@@ -123,7 +126,8 @@ async def _here(target: NativeTarget | ModelTarget, task: Task, bar: Bar, interr
 
 
 def _in_simulator(task: Task, how: How, bar: Bar) -> tuple[Performed, Path | None]:
-    build(port_design(how.engine, **least(how.sim)), how.sim, "fast", how.waves)  # before Ctrl-C only asks for an end
+    parameters = least(how.sim) | needed(NicConfig.parse(task.config))
+    build(port_design(how.engine, **parameters), how.sim, "fast", how.waves)  # before Ctrl-C only asks for an end
     with _spooled(task) as files, Interrupt() as interrupt:
         job = asdict(files)
         options: dict[str, Any] = {"sim": how.sim, "engine": how.engine, "seed": how.seed}

@@ -14,13 +14,15 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from models.config import ConfigError
+from models.config import ConfigError, NicConfig
+from tb.nic.designs import needed
 from tb.replay.checks import UsageError, check_captures, sizes
 from tb.replay.pace import PACES
 from tb.replay.perform import Task
 from tb.replay.replay_command import check_choices, named
 from tb.replay.rules import blamed, directions_of, programmed
 from tb.replay.run import How, no_start
+from tb.replay.sas import secured
 from tb.replay.show import Bar, progress, say, stream
 from tb.replay.trace import Step, Trace, TraceEnded, TraceError, trace
 from tb.replay.window import WINDOW_FRAMES
@@ -40,6 +42,7 @@ def follow(
     direction: Annotated[str | None, typer.Option(help="rx (default, or as the capture says) or tx.")] = None,
     config: Annotated[Path | None, typer.Option(help="TOML file of the programmed NIC.")] = None,
     acl: Annotated[str | None, typer.Option(help="Rules of the ACL: TOML or a ClassBench filter set.")] = None,
+    esp_sa: Annotated[str | None, typer.Option(help="SAs of IPsec: TOML or Wireshark's table esp_sa.")] = None,
     pace: Annotated[str, typer.Option(help=f"One of {', '.join(PACES)}.")] = "asap",
     wanted: Annotated[str, typer.Option("--filter", help="As for replay; numbers stay those of the capture.")] = "",
     window: Annotated[int, typer.Option(help="Frames that are played at once.")] = WINDOW_FRAMES,
@@ -53,7 +56,11 @@ def follow(
         if frame < 0:
             raise UsageError(f"--frame: {frame} must be 0 or more")
         directions = directions_of(direction, captures)
-        nic, _ = programmed(config, acl, directions, port)
+        nic, rules = programmed(config, acl, directions, port)
+        if esp_sa is not None:
+            nic, sas = secured(nic, esp_sa, directions, port, ruled=rules is not None)
+            if sas.told:
+                typer.echo(f"nicloop: {sas.told}", err=True)
         check_captures(captures)
         whole = replace(task, config=nic.to_toml())
         with progress(sizes(captures)) as bar:
@@ -62,7 +69,9 @@ def follow(
         typer.echo(f"nicloop: {error}", err=True)
         raise typer.Exit(2) from error
     except RulesError as error:
-        typer.echo(f"nicloop: {blamed(error, acl, [f'acl_{way}' for way in directions], config)}: {error}", err=True)
+        typer.echo(
+            f"nicloop: {blamed(error, acl, [f'acl_{way}' for way in directions], config, esp_sa)}: {error}", err=True
+        )
         raise typer.Exit(2) from error
     except TraceEnded as error:
         typer.echo(f"nicloop: {error}", err=True)
@@ -81,7 +90,7 @@ def follow(
 
 
 async def _traced(task: Task, frame: int, seed: int, bar: Bar) -> Trace:
-    target = ProbeTarget(seed)
+    target = ProbeTarget(seed, **needed(NicConfig.parse(task.config)))
     await target.start()
     target.on_program = bar.programming
     return await trace(target, task, frame, bar.tell)

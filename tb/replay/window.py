@@ -12,7 +12,7 @@ from models.frames import FLAG_SNAPPED, Batch, Edge, Int64, Outcome
 from models.meta import field_of
 from models.nic import Mismatch
 
-__all__ = ["WINDOW_FRAMES", "Judged", "Listener", "Ruled", "Window"]
+__all__ = ["WINDOW_FRAMES", "Judged", "Listener", "Ruled", "Secured", "Window"]
 
 WINDOW_FRAMES = 4096
 """Frames that are played at once, and held in memory."""
@@ -69,12 +69,32 @@ class Ruled:
 
 
 @dataclass(frozen=True)
+class Secured:
+    """What IPsec makes of the n frames of a window, as the golden model says. sa: int32[n], the number of the SA that
+    decrypted, encrypted or ended the frame, -1: none. sequence: uint64[n], its whole sequence number, 0: none."""
+
+    sa: np.ndarray
+    sequence: np.ndarray
+
+    @classmethod
+    def none(cls, n: int) -> Secured:
+        """Of n frames that no SA was asked about."""
+        return cls(np.full(n, -1, np.int32), np.zeros(n, np.uint64))
+
+    def spread(self, at: np.ndarray, n: int) -> Secured:
+        """Of n frames, of which these are the ones at ``at``."""
+        whole = Secured.none(n)
+        whole.sa[at], whole.sequence[at] = self.sa, self.sequence
+        return whole
+
+
+@dataclass(frozen=True)
 class Judged:
     """A window that was played, and the differences from the golden model.
 
     mismatches: their ``frame`` is a position in the window, -1: no frame in particular. begin_ns: simulated time at
     cycle 0 of the play, as in the outcome. first_out: number, through the replay, of the first frame of
-    ``outcome.frames``. ruled: None: no ACL looked at the frames.
+    ``outcome.frames``. ruled: None: no ACL looked at the frames; secured: None: IPsec is left out.
     """
 
     window: Window
@@ -83,6 +103,7 @@ class Judged:
     begin_ns: int
     first_out: int
     ruled: Ruled | None = None
+    secured: Secured | None = None
 
     @cached_property
     def copies(self) -> np.ndarray:

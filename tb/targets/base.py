@@ -157,6 +157,8 @@ class Capabilities:
     """Cycles and latencies of an Outcome are exact."""
     rules: bool = True
     """Its ACLs judge frames by the rules of the configuration."""
+    built_to_order: bool = False
+    """It has every block that a configuration has something for, and that as large as that wants it."""
     overlapping: bool = True
     """Frames of a play follow each other as closely as the stimulus says; False: each is alone in the device."""
     faults: frozenset[FaultKind] = frozenset()

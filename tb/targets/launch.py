@@ -18,7 +18,7 @@ from typing import Any
 
 from models.config import NicConfig
 from tb.build import Run, simulate
-from tb.nic.designs import least, port_design
+from tb.nic.designs import least, needed, port_design
 from tb.scenarios import Scenario, ScenarioFailed, find
 from tb.targets.base import Capabilities, Target, TargetError
 from tb.targets.model import ModelTarget
@@ -150,7 +150,7 @@ def launch_job(
     _prune(folder.parent)
     (folder / "job.json").write_text(_content(kind, job, sim, engine, seed))
     run = simulate(
-        port_design(engine, **least(sim)),
+        port_design(engine, **least(sim), **needed(NicConfig.parse(job.get("config", "")))),
         "tb.targets.bench_job",
         sim=sim,
         flavour="fast",

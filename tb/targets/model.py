@@ -43,7 +43,7 @@ class ModelTarget(Turns):
 
     def __init__(self, config: NicConfig | None = None) -> None:
         super().__init__()
-        self.capabilities = Capabilities(faults=frozenset(FaultKind), overlapping=False)
+        self.capabilities = Capabilities(faults=frozenset(FaultKind), overlapping=False, built_to_order=True)
         self.memory: Mapping[str, Memory] = {}
         self._config = config if config is not None else NicConfig()
         self._clock = self.capabilities.clock_ns

@@ -9,6 +9,7 @@ from typing import Any
 
 from models.config import NicConfig
 from models.frames import Batch, Edge, Outcome
+from models.nic import IPSEC_COUNTERS
 from models.port_map import PORT
 from tb.targets.base import (
     Armed,
@@ -91,7 +92,10 @@ class PortTarget(ABC):
 
     async def _read_counters(self) -> dict[str, int]:
         """Counters of the port and of its rules, as in an `Outcome`."""
-        return await read_counters(self.read_all) | await read_rule_counters(self, self._config)
+        found = await read_counters(self.read_all)
+        if self._config.ports[0].ipsec is not None:
+            found |= await read_counters(self.read_all, IPSEC_COUNTERS)
+        return found | await read_rule_counters(self, self._config)
 
     def _check_port(self, batch: Batch) -> None:
         for port in set(batch.port.tolist()) - set(self.capabilities.ports):

@@ -87,10 +87,10 @@ class ProbeTarget(NativeTarget):
         return self.engine.log
 
 
-def native_of_build(build: str, seed: int, wire: bool = False) -> NativeTarget:
+def native_of_build(build: str, seed: int, wire: bool = False, **parameters: int) -> NativeTarget:
     """The native target that a state of ``build`` fits: with taps where it was saved on such a one. wire: the one with
-    XGMII."""
+    XGMII. parameters: of ``nic_port``."""
     if wire:
-        return WireTarget(seed)
-    probe = build == fingerprint(ProbeTarget.design())
-    return ProbeTarget(seed) if probe else NativeTarget(seed)
+        return WireTarget(seed, **parameters)
+    probe = build == fingerprint(ProbeTarget.design(**parameters))
+    return ProbeTarget(seed, **parameters) if probe else NativeTarget(seed, **parameters)

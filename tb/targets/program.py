@@ -7,11 +7,13 @@ from typing import Protocol, runtime_checkable
 
 from models.acl import DEFAULT_RULE, RuleSet
 from models.acl_check import misfits
-from models.config import ACL_SIDES, NicConfig
+from models.config import ACL_SIDES, IPSEC_SIDES, NicConfig
+from models.ipsec_sa import Cipher, Sa
 from models.meta import Code
 from models.nic import COUNTERS
 from models.port_map import PORT
 from tb.acl import driver
+from tb.ipsec import sa_registers
 from tb.targets.base import Target, TargetError, UnmappedAddress
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "read_dispositions",
     "read_rule_counters",
     "rule_sets",
+    "sa_sets",
     "writes",
 ]
 
@@ -49,11 +52,11 @@ _PART = 2048
 
 
 class RulesError(TargetError):
-    """A port's rules don't fit the device. The message is one line: slot, how many and why."""
+    """A port's rules or SAs don't fit the device. The message is one line: slot, how many and why."""
 
     @property
     def slot(self) -> str:
-        """ "acl_rx" or "acl_tx"."""
+        """ "acl_rx", "acl_tx", "ipsec_rx" or "ipsec_tx"."""
         return str(self).partition(":")[0]
 
 
@@ -100,10 +103,13 @@ def address(register: str) -> int:
 
 
 def writes(config: NicConfig, port: int = 0, *, ipv6: bool = True) -> list[tuple[int, int]]:
-    """Address and value of every write that programs a port; rules come first and the switches last: nothing runs
-    half-programmed. ipv6: its engines have keys for IPv6. ValueError: rules that don't fit (`check_rules`)."""
+    """Address and value of every write that programs a port; SAs and rules come first and the switches last: nothing
+    runs half-programmed. ipv6: its engines have keys for IPv6. ValueError: rules that don't fit (`check_rules`)."""
     base = port * PORT_BYTES
     done = [
+        (base + where, value) for slot, sas in sa_sets(config, port) for where, value in sa_registers.writes(slot, sas)
+    ]
+    done += [
         (base + where, value)
         for slot, rule_set in rule_sets(config, port)
         for where, value in driver.writes(rule_set, slot, ipv6=ipv6)
@@ -123,6 +129,13 @@ def rule_sets(config: NicConfig, port: int = 0) -> Iterator[tuple[str, RuleSet]]
             yield f"acl_{side}", rule_set
 
 
+def sa_sets(config: NicConfig, port: int = 0) -> Iterator[tuple[str, tuple[Sa, ...]]]:
+    """The slots of IPsec of a port and their SAs, none or more; nothing where the port has no IPsec."""
+    ipsec = config.ports[port].ipsec
+    if ipsec is not None:
+        yield from ((f"ipsec_{side}", getattr(ipsec, side)) for side in IPSEC_SIDES)
+
+
 async def program(target: Target, config: NicConfig, told: Callable[[int, int], None] = lambda *_: None) -> None:
     """Write ``config`` to every port that the target has. told: takes accesses done and accesses in all.
 
@@ -136,13 +149,16 @@ async def program(target: Target, config: NicConfig, told: Callable[[int, int], 
 
 
 async def check_rules(target: Target, config: NicConfig) -> None:
-    """`RulesError`: the rules of a port don't fit its engine, or it has none."""
+    """`RulesError`: the rules or the SAs of a port don't fit it, or it has no block for them."""
     for port in target.capabilities.ports:
         await _fitting(target, config, port)
 
 
 async def _fitting(target: Target, config: NicConfig, port: int) -> bool:
-    """Whether the port's engines have keys for IPv6; true where it has no rules. `RulesError`: these don't fit."""
+    """Whether the ACL's engines have keys for IPv6; true where it has no rules. `RulesError`: these or SAs don't."""
+    if not target.capabilities.built_to_order:
+        for slot, sas in sa_sets(config, port):
+            await _fitting_sas(target, slot, sas, port)
     ipv6 = True
     for slot, rule_set in rule_sets(config, port):
         size = PORT[f"{slot}.size"]
@@ -155,6 +171,18 @@ async def _fitting(target: Target, config: NicConfig, port: int) -> bool:
         if reasons:
             raise RulesError(f"{slot}: doesn't fit: {'; '.join(reasons)}")
     return ipv6
+
+
+async def _fitting_sas(target: Target, slot: str, sas: Sequence[Sa], port: int) -> None:
+    size = PORT[f"{slot}.size"]
+    try:
+        has = size.decode(await target.read(port * PORT_BYTES + size.address))
+    except UnmappedAddress:
+        raise RulesError(f"{slot}: doesn't fit: the device was built without IPsec (IPSEC_EN 0)") from None
+    if len(sas) > has["sas"]:
+        raise RulesError(f"{slot}: doesn't fit: {len(sas)} SAs, and it has room for {has['sas']}")
+    if not has["sm4"] and any(sa.cipher is Cipher.SM4_GCM for sa in sas):
+        raise RulesError(f"{slot}: doesn't fit: an SA of SM4-GCM, which the device hasn't")
 
 
 # -- what it counted ---------------------------------------------------------------------------------------------------

@@ -25,8 +25,7 @@ from models.ipsec import IpsecRx, IpsecTx
 from models.ipsec_sa import Cipher, Mode, Natt, Sa
 from models.meta import FIELDS, Code
 from models.parser import ParserModel
-from tb.replay.capture import read_capture
-from tests.ipsec.frames import (
+from tb.ipsec.frames import (
     HERE,
     HERE6,
     KEY,
@@ -45,6 +44,7 @@ from tests.ipsec.frames import (
     trailer,
     unsealed,
 )
+from tb.replay.capture import read_capture
 
 CAPTURES = (
     "dpdk_secgw_aes128gcm_esn0",

@@ -1,7 +1,7 @@
 """Kinds of faults that ESP implementations had in the field, one test each, named after the rule.
 
 Sweep:    those of the project's list that are ESP's; AAD and streams of GCM are the engine's
-Stimulus: frames built in tests/ipsec/frames.py
+Stimulus: frames built in tb/ipsec/frames.py
 Checks:   the rule that the fault broke
 Timing:   none
 """
@@ -13,7 +13,7 @@ import pytest
 from models.ipsec import IpsecRx, IpsecTx
 from models.ipsec_sa import Mode, Natt, Sa
 from models.meta import Code
-from tests.ipsec.frames import (
+from tb.ipsec.frames import (
     HERE,
     HERE6,
     SPI,

@@ -20,8 +20,8 @@ from models.ipsec import IpsecRx
 from models.ipsec_file import SaFileError, parse_esp_sa, parse_toml, read_sas
 from models.ipsec_sa import Cipher, Df, Mode, Natt
 from models.meta import Code
+from tb.ipsec.frames import HERE, HERE6, THERE, address, described
 from tb.replay.capture import read_capture
-from tests.ipsec.frames import HERE, HERE6, THERE, address, described
 
 KEY = "00112233445566778899aabbccddeeff"
 SALT = "a1a2a3a4"

@@ -1,7 +1,7 @@
 """ESP received: checks in their order, each reason of a drop, what leaves.
 
 Sweep:    both modes, both families outside and inside, plain ESP and NAT-T, tags, options, extension headers
-Stimulus: frames built byte by byte, sealed by ``cryptography`` in tests/ipsec/frames.py
+Stimulus: frames built byte by byte, sealed by ``cryptography`` in tb/ipsec/frames.py
 Checks:   the frame that leaves, built here as well; the code, all counters, the window and the counts of the SA
 Timing:   none
 """
@@ -22,7 +22,7 @@ from models.ipsec_headers import add
 from models.ipsec_sa import Cipher, Event, EventKind, Mode, Natt, Sa
 from models.meta import Code
 from models.parser import ParserModel
-from tests.ipsec.frames import (
+from tb.ipsec.frames import (
     HERE,
     HERE6,
     KEY,

@@ -21,7 +21,7 @@ from models.ipsec import IpsecRx, IpsecTx, Result
 from models.ipsec_headers import udp
 from models.ipsec_sa import Cipher, Df, Event, EventKind, Mode, Natt, Sa
 from models.meta import Code
-from tests.ipsec.frames import (
+from tb.ipsec.frames import (
     HERE,
     HERE6,
     KEY,

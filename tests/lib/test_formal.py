@@ -1,7 +1,8 @@
-"""Proofs of the small control parts: axis_register, axis_fifo, axis_arb_mux, and the meta beside their streams.
+"""Proofs of the small control parts: axis_register, axis_fifo, axis_arb_mux, the meta beside their streams, word_queue.
 
 Sweep:    axis_fifo cutting through, and in frame mode with each pair of DROP_BAD and DROP_FULL; the register; the
-          arbiter with three inputs. Sizes are small (8 bit of data, 4 beats, 2 frames): control is the same at all
+          arbiter with three inputs; word_queue with and without BYPASS. Sizes are small (8 bit of data, 4 beats, 2
+          frames): control is the same at all
 Stimulus: every input that keeps the rules of a stream, with resets at any time; the solver looks for the worst
 Checks:   tests/lib/formal/*.sv: rules of a stream at the output, nothing lost, doubled, mixed or out of order, meta
           with its own frame, never a part of a frame in frame mode, every drop reported once, level, round robin and
@@ -53,6 +54,11 @@ FIFO_PEEKS = {
     **{f"peek_ctrl[{4 * i + 3}:{4 * i}]": f"dut.ctrl_ram[{i}]" for i in range(4)},
     **{f"peek_meta[{2 * i + 1}:{2 * i}]": f"dut.meta_ram[{i}]" for i in range(2)},
 }
+QUEUE_PEEKS = {
+    "peek_write": "dut.write_reg",
+    "peek_read": "dut.read_reg",
+    **{f"peek_mem[{4 * i + 3}:{4 * i}]": f"dut.mem[{i}]" for i in range(4)},
+}
 
 
 @dataclass(frozen=True)
@@ -90,6 +96,8 @@ PROOFS = {
             {wire: f"dut.output_register.{reg}" for wire, reg in SKID_PEEKS.items()}
             | {"peek_inside": "dut.inside_reg", "peek_owner": "dut.owner_reg", "peek_behind": "dut.behind_reg"},
         ),
+        Proof("queue", "word_queue", (), QUEUE_PEEKS, {"BYPASS": 0}),
+        Proof("queue_bypass", "word_queue", (), QUEUE_PEEKS, {"BYPASS": 1}),
     )
 }
 
@@ -112,6 +120,10 @@ MUTANTS = [
         "drop_valid_reg <= drop | drop_valid_reg;",
     ),
     ("arb_mux", "mixes_frames", "inside_reg <= ~sel_tlast;", "inside_reg <= 1'b0;"),
+    ("queue", "writes_one_place_on", "mem[write_reg[ADDR_W-1:0]] <=", "mem[write_reg[ADDR_W-1:0] + 2'd1] <="),
+    ("queue", "is_empty_when_full", "wire empty = write_reg ==", "wire empty = write_reg[1:0] == read_reg[1:0]; //"),
+    ("queue_bypass", "is_late", "assign valid = !empty || write;", "assign valid = !empty;"),
+    ("queue_bypass", "overtakes", "empty ? write_data :", "write ? write_data :"),
     ("arb_mux", "favours_one_input", "| (owner_round & ~(owner_hot |", "| ({N{1'b0}} & ~(owner_hot |"),
 ]
 

@@ -402,7 +402,7 @@ def small(*names: str) -> list[Path]:
     return [CAPTURES / name for name in names]
 
 
-def test_main_job_plays_every_capture_and_all_is_as_the_model_says(tmp_path: Path, seed: int) -> None:
+def test_main_job_plays_every_capture_and_all_is_as_the_model_says(verilator: str, tmp_path: Path, seed: int) -> None:
     result = nicloop("sim", "--seed", seed, "--output", tmp_path)
     assert result.exit_code == 0, result.output
     summary = json.loads((tmp_path / "sim" / "summary.json").read_text())
@@ -571,7 +571,7 @@ def test_a_capture_without_frames_gives_no_frames(tmp_path: Path) -> None:
 # -- every capture under every profile, on the RTL ---------------------------------------------------------------------
 
 
-def test_every_capture_passes_under_every_profile_and_with_resets(seed: int) -> None:
+def test_every_capture_passes_under_every_profile_and_with_resets(verilator: str, seed: int) -> None:
     """Both directions of every capture, once for each profile, and twice with a reset in the middle of a frame."""
     paths = sorted(path for path in CAPTURES.iterdir() if ".pcap" in path.name)
     ways = [{"profile": profile} for profile in PROFILES]

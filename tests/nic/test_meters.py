@@ -31,7 +31,7 @@ def test_a_meter_keeps_its_rate_over_ten_minutes(verilator: str, seed: int, edge
     port = PortConfig(acl_rx=rules) if edge == Edge.WIRE else PortConfig(acl_tx=rules)
     config = NicConfig(ports=(port, PortConfig()))
     batch = Batch.of([bytes(BYTES)] * FRAMES, edge=edge, time_ns=np.arange(1, FRAMES + 1) * HALF_A_SECOND_NS)
-    target = NativeTarget(seed, ACL_RULES=64)
+    target = NativeTarget(seed)
 
     async def play() -> Any:
         await target.start()

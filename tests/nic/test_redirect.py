@@ -26,7 +26,7 @@ import pytest
 from models.frames import Batch, Edge, Outcome
 from models.meta import Code, field_of
 from models.nic import NicPortModel
-from tb.nic.designs import port_design
+from tb.nic.designs import least, port_design
 from tb.nic.redirect import CONFIG, Act, Rig, frame, plays, traffic
 from tb.targets.base import PROFILES, Fault, Frame
 from tb.targets.native import NativeTarget
@@ -227,4 +227,4 @@ def test_native_follows_copies_and_redirected_frames_as_the_frame_bfm_does(
 def test_agents_follow_copies_and_redirected_frames(sim: str, simulate: Callable[..., Any]) -> None:
     profiles = PROFILES[:-1] if sim == "verilator" else ("random",)
     environment = {"NICLOOP_PROFILES": ",".join(profiles), "NICLOOP_FRAMES": "40" if sim == "verilator" else "16"}
-    simulate(port_design("agents", ACL_RULES=64), BENCH, env=environment, timeout_s=1200)
+    simulate(port_design("agents", **least(sim)), BENCH, env=environment, timeout_s=1200)

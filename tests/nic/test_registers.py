@@ -54,7 +54,8 @@ def test_every_instance_lies_where_the_architecture_says_and_begins_with_its_id(
 
 def test_a_slot_without_its_block_says_absent_and_the_buffers_say_stand_in() -> None:
     states = {name: PORT[f"{name}.id"].decode(PORT[f"{name}.id"].reset)["state"] for name in INSTANCES}
-    present = {"nic", "mac_rx", "mac_tx", "parser_rx", "parser_tx", "acl_rx", "acl_tx"}
+    present = {"nic", "mac_rx", "mac_tx", "parser_rx", "parser_tx", "parser_inner", "acl_rx", "acl_tx"}
+    present |= {"ipsec_rx", "ipsec_tx"}
     stand_in = {"tx_sched", "rx_buffer"}
     assert {name for name, state in states.items() if state == 3} == present
     assert {name for name, state in states.items() if state == 2} == stand_in

@@ -66,11 +66,25 @@ _CHECKSUM = {0: 2, 1: 1, 2: 3, 3: 0, 4: 0}
 """tshark's checksum status (bad, good, unverified, not present, illegal: a zero over IPv6) as ``tuser[9:8]``."""
 _UNKNOWN = 3
 _INNER = frozenset(f.name.removeprefix("inner_") for f in FIELDS if f.name.startswith("inner_"))
+_OUTSIDE_ONLY = ("protocol_offset", "l3_payload_offset", "segments_left")
+"""Fields of the outermost IP header, which have no place for what is in a tunnel."""
 _TUNNEL_PORTS = (4789, 6081)
 _KIND_BY_PORT = {4791: "bth", 4789: "vxlan", 6081: "geneve", 4500: "natt"}
 _OF_TUNNELS = ("tunnel_kind", "inner_ethertype", "inner_vlan_count", "inner_l3_kind", "inner_ext_mask", "inner_l4_kind")
-_ZERO = ("vlan_count", "mac_control", "l3_kind", "ext_mask", "l4_kind", "roce", "natt", *_OF_TUNNELS)
-_AIDS = ("segments_left", "carries", "refused")
+_ZERO = (
+    "vlan_count",
+    "mac_control",
+    "l3_kind",
+    "ext_mask",
+    "segments_left",
+    "protocol_offset",
+    "l3_payload_offset",
+    "l4_kind",
+    "roce",
+    "natt",
+    *_OF_TUNNELS,
+)
+_AIDS = ("carries", "refused")
 """What a header's fields hold for the comparison alone."""
 
 
@@ -237,6 +251,7 @@ def _named(header: Header) -> dict[str, int]:
     fields = {name: value for name, value in header.fields.items() if name not in _AIDS}
     if not header.inner:
         return fields
+    fields = {name: value for name, value in fields.items() if name not in _OUTSIDE_ONLY}
     return {f"inner_{name}" if name in _INNER else name: value for name, value in fields.items()}
 
 
@@ -265,6 +280,8 @@ def compare(
         if header.kind == "extension":
             mask, fragment = (f"inner_{name}" if header.inner else name for name in ("ext_mask", "fragment"))
             fields[mask] = expected[mask] | fields.pop("bit")
+            if fields.pop("segments_left", 0):
+                fields["segments_left"] = 1
             if "frag_offset" in header.fields:
                 piece = header.fields["frag_offset"] != 0 or header.fields["more_fragments"] != 0
                 fields[fragment] = expected.get(fragment, 0) | int(piece)

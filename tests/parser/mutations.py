@@ -216,6 +216,10 @@ class _Builder:
             l4 = l4[: max(len(l4) - shape.cut, self.layers[-1].end - at)]
         length = ip_size + len(extensions) + len(l4)
         meta = {"l3_offset": l3, "l3_length": length, "ip_src": src, "ip_dst": dst, "protocol": last}
+        self.meta |= {"protocol_offset": l3 + (9 if shape.ip == 4 else 6), "l3_payload_offset": l3 + ip_size}
+        for layer in self.layers:
+            if layer.name == "extension":
+                self.meta |= {"protocol_offset": layer.start, "l3_payload_offset": layer.end}
         self.meta |= meta | {"fragment": int(pieces != (0, 0)), "frag_offset": pieces[0], "more_fragments": pieces[1]}
         header = self.ipv4(l3, length, first, src, dst) if shape.ip == 4 else self.ipv6(l3, length, first, src, dst)
         frame = ethernet + header + extensions + l4 + self.rng.randbytes(shape.padding)
@@ -275,6 +279,8 @@ class _Builder:
                 self.layers.append(Layer("extension", start, start + size, Code.EXT_TRUNCATED))
                 if kind != FRAGMENT:
                     self.lengths.append(LengthField(f"extension {kind}", start, 0x00FF, length))
+                if kind == ROUTING and shape.segments_left:
+                    self.meta["segments_left"] = 1
                 mask |= 1 << {HOP_BY_HOP: 0, ROUTING: 1, FRAGMENT: 2, DESTINATION: 3, AH: 4}[kind]
                 last = following
                 walking = not (kind == FRAGMENT and shape.fragment[0])

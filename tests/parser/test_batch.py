@@ -53,7 +53,6 @@ CAPTURES = sorted(path for path in (Path(__file__).parents[1] / "captures").iter
 ADDRESSES = ("ip_src", "ip_dst", "inner_ip_src", "inner_ip_dst")
 SCALARS = (
     *(name for name in PARSER_FIELDS if name not in ADDRESSES),
-    "segments_left",
     "code",
     "user",
     "latency_cycles",

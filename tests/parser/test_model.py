@@ -291,6 +291,7 @@ def as_scapy_says(packet: Any, at: int = 0) -> dict[str, int]:
             said |= {"dont_fragment": int(layer.flags.DF), "more_fragments": int(layer.flags.MF)}
             said |= {"frag_offset": layer.frag, "ip_options": int(layer.ihl > 5), "ip_checksum": GOOD}
             said["fragment"] = int(layer.flags.MF or layer.frag > 0)
+            said |= {"protocol_offset": at + 9, "l3_payload_offset": at + size}
         elif isinstance(layer, IPv6):
             said |= {
                 "l3_kind": 2,
@@ -300,11 +301,15 @@ def as_scapy_says(packet: Any, at: int = 0) -> dict[str, int]:
                 "protocol": layer.nh,
             }
             said |= {"dscp": layer.tc >> 2, "ecn": layer.tc & 3}
+            said |= {"protocol_offset": at + 6, "l3_payload_offset": at + size}
             words = bytes(layer)[8:40]
             said |= {"ip_src": int.from_bytes(words[:16], "big"), "ip_dst": int.from_bytes(words[16:], "big")}
         elif isinstance(layer, IPv6ExtHdrHopByHop | IPv6ExtHdrRouting | IPv6ExtHdrFragment | IPv6ExtHdrDestOpt | AH):
             order = (IPv6ExtHdrHopByHop, IPv6ExtHdrRouting, IPv6ExtHdrFragment, IPv6ExtHdrDestOpt, AH)
             said |= {"ext_mask": said.get("ext_mask", 0) | 1 << order.index(type(layer)), "protocol": layer.nh}
+            said |= {"protocol_offset": at, "l3_payload_offset": at + size}
+            if isinstance(layer, IPv6ExtHdrRouting) and layer.segleft:
+                said["segments_left"] = 1
             if isinstance(layer, IPv6ExtHdrFragment):
                 said |= {
                     "more_fragments": layer.m,
@@ -665,7 +670,10 @@ OWN_FIELDS = {
     "bth": {name for name in PARSER_FIELDS if name.startswith("bth_")} | {"roce"},
     "natt": {"natt", "spi", "esp_seq"},
 }
-SHARED_FIELDS = {"parse_code", "protocol", "ext_mask", "fragment", "more_fragments", "frag_offset", "payload_offset"}
+SHARED_FIELDS = {
+    *("parse_code", "protocol", "protocol_offset", "l3_payload_offset", "ext_mask", "segments_left"),
+    *("fragment", "more_fragments", "frag_offset", "payload_offset"),
+}
 """Set by more than one layer."""
 
 

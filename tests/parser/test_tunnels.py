@@ -145,6 +145,8 @@ PICTURES: dict[str, tuple[bytes, dict[str, int], list[int], int, int]] = {
             "ip_dst": 0xC6336409,
             "ttl": 64,
             "protocol": 17,
+            "protocol_offset": 27,
+            "l3_payload_offset": 38,
             "ip_checksum": GOOD,
             "dont_fragment": 1,
             "l4_kind": 2,
@@ -194,6 +196,8 @@ PICTURES: dict[str, tuple[bytes, dict[str, int], list[int], int, int]] = {
             "ip_dst": 0x20010DB8 << 96 | 2,
             "ttl": 64,
             "protocol": 17,
+            "protocol_offset": 20,
+            "l3_payload_offset": 54,
             "l4_kind": 2,
             "l4_offset": 54,
             "payload_offset": 132,
@@ -236,6 +240,8 @@ PICTURES: dict[str, tuple[bytes, dict[str, int], list[int], int, int]] = {
             "ip_dst": 0xC6336409,
             "ttl": 255,
             "protocol": 17,
+            "protocol_offset": 23,
+            "l3_payload_offset": 34,
             "ip_checksum": GOOD,
             "l4_kind": 2,
             "l4_offset": 34,
@@ -281,6 +287,8 @@ PICTURES: dict[str, tuple[bytes, dict[str, int], list[int], int, int]] = {
             "ip_dst": 0x20010DB8 << 96 | 2,
             "ttl": 64,
             "protocol": 17,
+            "protocol_offset": 20,
+            "l3_payload_offset": 54,
             "l4_kind": 2,
             "l4_offset": 54,
             "payload_offset": 98,
@@ -573,7 +581,8 @@ def tunnel_as_scapy_says(frame: bytes) -> dict[str, int]:
     inside = as_scapy_says(inner, at)
     header.remove_payload()
     said |= as_scapy_says(packet) | {"payload_offset": at}
-    said |= {INNER_FIELDS.get(name, name): value for name, value in inside.items()}
+    outside_only = ("protocol_offset", "l3_payload_offset", "segments_left")
+    said |= {INNER_FIELDS.get(name, name): value for name, value in inside.items() if name not in outside_only}
     return {name: value for name, value in said.items() if value}
 
 

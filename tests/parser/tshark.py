@@ -71,6 +71,10 @@ class _Tree:
         """Value of the first field of that name."""
         return next((_number(value) for n, _, value in self.fields if n == name), None)
 
+    def place(self, name: str) -> int:
+        """Byte of the frame that the first field of that name, which is there, begins with."""
+        return next(place for n, place, _ in self.fields if n == name)
+
     def has(self, name: str) -> bool:
         """Whether there is such a field, with or without a value."""
         return any(n == name for n, _, _ in self.fields)
@@ -305,6 +309,7 @@ def _ipv4(found: Dissection, tree: _Tree) -> bool:
     if fields is None or size is None or tree.find("ip.version") != 4:
         return False
     fields |= {"l3_kind": 1, "l3_offset": tree.start, "ip_options": int(size > 20)}
+    fields |= {"protocol_offset": tree.place("ip.proto"), "l3_payload_offset": tree.start + size}
     fields["fragment"] = int(fields["frag_offset"] != 0 or fields["more_fragments"] != 0)
     if status in (0, 1):
         fields["ip_checksum"] = 1 if status else 2
@@ -329,21 +334,25 @@ def _ipv6(found: Dissection, tree: _Tree) -> bool:
     fields["l3_length"] += 40
     found.beyond = tree.has("ipv6.plen_exceeds_framing")
     fields |= {"l3_kind": 2, "l3_offset": tree.start}
+    fields |= {"protocol_offset": tree.place("ipv6.nxt"), "l3_payload_offset": tree.start + 40}
     found.headers.append(Header("ipv6", tree.start, tree.start + 40, fields))
     return True
 
 
 def _extension(found: Dissection, tree: _Tree) -> bool:
+    name = "ah.next_header" if tree.name == "ah" else f"{tree.name}.nxt"
+    after = tree.find(name)
     if tree.name == "ah":
-        after, length = tree.find("ah.next_header"), tree.find("ah.length")
+        length = tree.find("ah.length")
         size = None if length is None else (length + 2) * 4
     else:
-        after, size = tree.find(f"{tree.name}.nxt"), tree.find(f"{tree.name}.len_oct")
+        size = tree.find(f"{tree.name}.len_oct")
         if tree.name == "ipv6.fraghdr":
             size = 8
     if after is None or size is None:
         return False
     fields = {"bit": 1 << EXTENSIONS[tree.name], "protocol": after}
+    fields |= {"protocol_offset": tree.place(name), "l3_payload_offset": tree.start + size}
     if tree.name == "ipv6.routing":
         left = tree.find("ipv6.routing.segleft")
         if left is None:

@@ -1,4 +1,4 @@
-"""Frames for the tests of IPsec, built byte by byte; ESP sealed by ``cryptography`` with nothing of the model in it."""
+"""Frames for tests and benches of IPsec, built byte by byte; ESP sealed by ``cryptography``, without the model."""
 
 from __future__ import annotations
 
@@ -107,21 +107,14 @@ def unsealed(packet: bytes, key: bytes, salt: bytes, high: int | None = None) ->
     return AESGCM(key).decrypt(salt + packet[8:16], packet[16:], packet[:4] + middle + packet[4:8])
 
 
+def metadata(frame: bytes) -> dict[str, int]:
+    """What the parser says of a frame, by name."""
+    return dict(_PARSER.parse(frame).meta_fields())
+
+
 def described(frame: bytes, protect: int | None = None) -> Fields:
-    """What parser and ACL say of a frame: the parser's model, a walk of its own for what the parser is to get."""
-    parsed = _PARSER.parse(frame)
-    given = Fields.of(parsed.meta_fields())
-    at, behind = 0, 0
-    if given.l3_kind == 1:
-        at, behind = given.l3_offset + 9, given.l3_offset + (frame[given.l3_offset] & 15) * 4
-    elif given.l3_kind == 2:
-        at, behind = given.l3_offset + 6, given.l3_offset + 40
-    left = given.ext_mask.bit_count()
-    while left:
-        kind = frame[at]
-        size = {44: 8, 51: (frame[behind + 1] + 2) * 4}.get(kind, (frame[behind + 1] + 1) * 8)
-        at, behind, left = behind, behind + size, left - 1
-    given = replace(given, protocol_offset=at, l3_payload_offset=behind, segments_left=int(parsed.segments_left))
+    """What parser and ACL say of a frame, as the block reads it. protect: the SA that the ACL names."""
+    given = Fields.of(metadata(frame))
     return given if protect is None else replace(given, acl_protect=1, acl_sa=protect)
 
 
