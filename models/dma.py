@@ -226,6 +226,7 @@ class _Read:
     offset: int
     sent_ns: int
     got: int = 0
+    closed: bool = False
 
     def remaining(self) -> Part:
         return Part(self.address + self.got, self.bytes - self.got)
@@ -451,16 +452,14 @@ class DmaModel:
         yield from (part for until, part in self.resting.values() if until > self.now)
 
     def lines_held(self, requester: int) -> int:
-        """Lines of the buffer that reads of this requester hold at least: asked for and not given out."""
-        total = 0
-        for job in self._live[requester]:
-            if job.write or job.fault is not None or job.data_ended:
-                continue
-            for read in job.reads:
-                skip = min(read.bytes, max(0, job.given - read.offset))
-                if skip < read.bytes:
-                    total += lines(read.address + skip, read.bytes - skip)
-        return total
+        """Lines of the buffer that reads of this requester hold at least (docs/dma.md, Buffer)."""
+        return sum(
+            lines(read.address, read.bytes)
+            for job in self._live[requester]
+            if not job.write
+            for read in job.reads
+            if _holds(job, read)
+        )
 
     def send(self, requester: int, tlp: MemoryRequest, ns: int) -> list[str]:
         self.advance(ns)
@@ -549,6 +548,7 @@ class DmaModel:
     def _close(self, tag: int, code: Code) -> None:
         """A tag has no read any more, and is free, or rests."""
         read = self.open.pop(tag)
+        read.closed = True
         read.job.open -= 1
         if code in BROKEN:
             until = self.now + self.config.timeout_ns if self.config.timeout_ns else float("inf")
@@ -667,6 +667,16 @@ class DmaModel:
             for name in values
             if values[name] != self.counters[name]
         ]
+
+
+def _holds(job: _Job, read: _Read) -> bool:
+    """Whether the lines of a TLP are held: until its last byte was given out, behind a fault while it is under way."""
+    if job.fault is not None:
+        return not read.closed
+    end = read.offset + read.bytes
+    # What shares a beat with the next TLP waits for it, and would else hold the lines that it needs.
+    alone = end if end == job.request.len else end - end % BEAT
+    return read.got < read.bytes or job.given < alone
 
 
 def _bytes_of(tlp: MemoryRequest) -> Part:

@@ -674,7 +674,7 @@ def test_a_tag_that_is_free_does_not_free_the_lines_of_data_that_were_not_given(
     for _ in range(31):
         beat = model.next_beat(0)
         assert model.give(0, beat.data, beat.last, beat.bad, 0) == []
-    assert model.lines_held(0) == 9 and list(model.may_send()) == []
+    assert model.lines_held(0) == 16 and list(model.may_send()) == []
     beat = model.next_beat(0)
     model.give(0, beat.data, beat.last, beat.bad, 0)
     assert model.lines_held(0) == 8 and len(list(model.may_send())) == 1
