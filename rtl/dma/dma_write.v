@@ -1,7 +1,7 @@
 // Data of writes into TLPs (docs/dma.md, Requests and TLPs): 128 bits a beat from byte 0 in, 512 bits from the DW of
 // the TLP's address out, masked bytes 0. A TLP is offered when all of its data are there.
 //
-// Latency 3 cycles from the last beat of a TLP's data to `tlp_valid`; 16 bytes a cycle, and 2 cycles more a request.
+// Latency 3 cycles from the last beat of a TLP's data to `tlp_valid`; 16 bytes a cycle, and a cycle more a request.
 // An entry of the output is a TLP, the end of a request, or both.
 
 `resetall
@@ -87,12 +87,16 @@ wire [7:0] beats_held;
 wire [4:0] entries_held;
 wire room = beats_held < 8'd127 && entries_held < 5'd15;
 
-wire takes = state_reg == RUN && !ended_reg && need_reg != 32'd0 && align_room;
+// The first beat may come with the request
+wire starts = state_reg == IDLE && in_valid && in_bytes != 13'd0;
+wire goes_on = state_reg == RUN && !ended_reg && need_reg != 32'd0;
+wire [31:0] need = starts ? in_left : need_reg;
+wire takes = (starts || goes_on) && align_room;
 wire swallows = state_reg == SWALLOW && !ended_reg;
 wire beat_in = s_axis_tvalid && s_axis_tready;
 wire put = takes && s_axis_tvalid;
-wire clips = {27'd0, tail_bytes} > need_reg;
-wire [4:0] put_bytes = clips ? need_reg[4:0] : tail_bytes;
+wire clips = {27'd0, tail_bytes} > need;
+wire [4:0] put_bytes = clips ? need[4:0] : tail_bytes;
 wire all_in = ended_reg || need_reg == 32'd0;
 
 wire [1:0] offset = done_reg == 13'd0 ? in_addr[1:0] : 2'd0;
@@ -174,17 +178,6 @@ word_queue #(
 );
 
 always @(posedge clk) begin
-    if (beat_in) begin
-        if (takes) begin
-            need_reg <= need_reg - {27'd0, put_bytes};
-            if (clips) begin
-                over_reg <= 1'b1;
-            end
-        end
-        if (s_axis_tlast) begin
-            ended_reg <= 1'b1;
-        end
-    end
     if (step) begin
         done_reg <= tlp_ends ? 13'd0 : tlp_bytes;
         quarter_reg <= tlp_ends ? 2'd0 : quarter_reg + 2'd1;
@@ -204,7 +197,7 @@ always @(posedge clk) begin
             id_reg <= in_id;
             flush_reg <= in_flush;
             if (in_valid) begin
-                if (in_bytes != 13'd0) begin
+                if (starts) begin
                     state_reg <= RUN;
                 end else begin
                     state_reg <= in_left != 32'd0 ? SWALLOW : END;
@@ -240,6 +233,18 @@ always @(posedge clk) begin
             end
         end
     endcase
+
+    if (beat_in) begin
+        if (takes) begin
+            need_reg <= need - {27'd0, put_bytes};
+            if (clips) begin
+                over_reg <= 1'b1;
+            end
+        end
+        if (s_axis_tlast) begin
+            ended_reg <= 1'b1;
+        end
+    end
 
     if (rst) begin
         state_reg <= IDLE;

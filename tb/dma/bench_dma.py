@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from itertools import pairwise, product
 
-from models.dma import Code, Ended, Gave, Request, Sent, Submitted
+from models.dma import Came, Code, Ended, Event, Gave, Request, Sent, Submitted
 from models.dma_platform import PROFILES
 from models.dma_region import Region, Regions, Right, Target
 from models.dma_split import SIZES
@@ -510,3 +510,26 @@ async def hosts_of_every_platform(env: DmaEnv) -> None:
             size = env.rng.randint(1, 2000)
             requests += [env.read(n % 2, 900 * n, size), env.write(n % 2, 2100 * n, size, (SINK, DEVICE)[n % 2])]
         assert set(await env.run(requests)) == {Code.OK}, name
+
+
+@test
+async def cycles_at_rest_are_those_of_the_page(env: DmaEnv) -> None:
+    """docs/dma.md, Time: from handshake to the first cycle of ``valid``."""
+
+    async def between(first: type[Event], then: type[Event], request: Request) -> int:
+        before = len(env.scoreboard.log)
+        assert await env.run([request]) and env.scoreboard.codes[-1][1] == Code.OK
+        log = env.scoreboard.log[before:]
+        begin = [event.ns for event in log if isinstance(event, first)][-1]
+        return (next(event.ns for event in log if isinstance(event, then)) - begin) // NS
+
+    got = {
+        "read to TLP": await between(Submitted, Sent, env.read(0, 0, 64)),
+        "read of 3 pages to TLP": await between(Submitted, Sent, env.read(0, 4000, 4300)),
+        "write to TLP": await between(Submitted, Sent, env.write(0, 0, 64)),
+        "write of 2 pages to TLP": await between(Submitted, Sent, env.write(0, 4032, 128)),
+        "completion to data": await between(Came, Gave, env.read(0, 0, 16)),
+        "data to done": await between(Gave, Ended, env.read(0, 0, 500)),
+        "TLP to done": await between(Sent, Ended, env.write(0, 0, 700)),
+    }
+    assert list(got.values()) == [7, 9, 12, 13, 6, 1, 2], got
