@@ -205,7 +205,8 @@ class DmaEnv(uvm_env):
     ) -> None:
         """Reset with everything that is under way, and these settings behind it."""
         await self._count_lies()
-        config = self.config = replace(config, requesters=self.requesters)
+        limits = {name: int(os.environ.get(f"NICLOOP_{name.upper()}", "0")) for name in ("cplh", "cpld")}
+        config = self.config = replace(config, requesters=self.requesters, **limits)
         self.regions = layout(self.requesters) if regions is None else regions
         for feed in (*self.feeds, *self.data):
             feed.values.clear()

@@ -61,3 +61,12 @@ def test_four_requesters_and_the_whole_page_table(simulate: Callable[..., Any]) 
         "hosts_of_every_platform",
     ]
     simulate(dma_design(REQUESTERS=4, PAGES=4096), "tb.dma.bench_dma", tests=tests, timeout_s=1200)
+
+
+@pytest.mark.regress
+def test_limits_of_completions(simulate: Callable[..., Any]) -> None:
+    """The largest read takes nearly all of them: 64 headers and 256 units of data, and one of each for its offset."""
+    limits = {"CPLH": 66, "CPLD": 260}
+    tests = ["reads_around_every_boundary_bring_their_bytes", "hosts_of_every_platform"]
+    env = {**ENV, **{f"NICLOOP_{name}": str(value) for name, value in limits.items()}}
+    simulate(dma_design(REQUESTERS=2, PAGES=PAGES, **limits), "tb.dma.bench_dma", tests=tests, env=env)
