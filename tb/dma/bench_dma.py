@@ -431,6 +431,7 @@ async def a_physical_requester_asks_for_bus_addresses_with_key_0_alone(env: DmaE
         (Code.OK, env.read(1, 0, 5000, key=0, addr=0x4_1234_5678)),
         (Code.OK, env.write(1, 0, 5000, key=0, addr=0x5_1234_5677)),
         (Code.OK, env.read(1, 0, 8192, key=0, addr=(1 << 32) - 4096)),
+        (Code.OK, env.write(1, 0, 70, key=0, addr=0x1234_5677, flush=True)),
         (Code.BOUNDS, env.read(1, 0, 64, key=0, addr=2**64 - 63)),
         (Code.BOUNDS, env.write(1, 0, 64, key=0, addr=2**64 - 63)),
         (Code.UNSUPPORTED, env.read(1, 0, 64, key=0, addr=2**64 - 64)),

@@ -20,13 +20,17 @@ __all__: list[str] = []
 LONG = os.environ.get("NICLOOP_LONG") == "1"
 RESTING = (Code.TIMEOUT, Code.BAD_COUNT, Code.BAD_ADDRESS, Code.SHORT)
 
-seen_lie_place = cover.cross("dma.lie_place", [lie.name.lower() for lie in Lie], ["only", "first", "last"])
-seen_flight = cover.point("dma.in_flight", ["few", "many", "all256"])
+PLACES = ("only", "first", "last")
 
 
 def is_lie(lie: Lie, place: str) -> bool:
     """Not in every place is it one."""
     return (lie, place) not in ((Lie.EARLY_COUNT, "only"), (Lie.EARLY_COUNT, "last"), (Lie.ZERO_ADDRESS, "last"))
+
+
+seen_lie_place = cover.point(
+    "dma.lie_place", [f"{lie.name.lower()}*{place}" for lie in Lie for place in PLACES if is_lie(lie, place)]
+)
 
 
 async def lies_in(env: DmaEnv, place: str, rcb: int) -> None:
@@ -46,7 +50,7 @@ async def lies_in(env: DmaEnv, place: str, rcb: int) -> None:
             if rule.told:
                 break
         assert rule.told, f"{lie} was never told"
-        seen_lie_place(lie.name.lower(), place)
+        seen_lie_place(f"{lie.name.lower()}*{place}")
         codes = {id(request): code for request, code in env.scoreboard.codes}
         broken = place == "first" and lie in (Lie.LOST, Lie.LATE, Lie.WRONG_REQUESTER, Lie.DUPLICATE)
         want = (CODES[lie], Code.BAD_COUNT) if broken else (CODES[lie],)
@@ -125,7 +129,8 @@ async def storm(env: DmaEnv, count: int, rate: float) -> None:
             requests.append(env.write(n % 2, 8 * n % 20_000, min(size, 600), kind, flush=rng.random() < 0.5))
     await env.run(requests)
     most = env.host.most_open
-    seen_flight("all256" if most >= 256 else "many" if most >= 64 else "few")
+    cocotb.log.info(f"at most {most} reads were under way")
+    assert most >= 64, f"at most {most} reads were under way: this is no storm"
     env.host.rates = {}
 
 

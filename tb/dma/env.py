@@ -56,7 +56,16 @@ PORTS = ("ask", "write", "data", "done", "tlp", "completion")
 QUIET_CYCLES = 3000
 REFUSED = (Code.NO_REGION, Code.BOUNDS, Code.RIGHTS, Code.NO_PAGE)
 
-_seen_done = cover.cross("dma.done", ["read", "write"], [code.name.lower() for code in Code])
+_seen_done = cover.point(
+    "dma.done",
+    [
+        f"{kind}*{code.name.lower()}"
+        for kind in ("read", "write")
+        for code in Code
+        # A read has no data to be cut, and the answer of a flush is never short: it is one DW.
+        if (kind, code) not in (("read", Code.BAD_LENGTH), ("write", Code.SHORT))
+    ],
+)
 _seen_tlp = cover.point("dma.tlp", ["read3", "read4", "write3", "write4", "flush3", "flush4"])
 _seen_lanes = cover.cross("dma.lanes", ["read", "write"], [f"{a}{b}" for a in range(4) for b in range(4)])
 _seen_pause = cover.cross("dma.pause", list(PORTS), list(PAUSES))
@@ -149,7 +158,7 @@ class Coverage(uvm_subscriber):
                 _seen_lanes(kind, f"{first}{tlp.last_be.bit_length() - 1}")
         elif isinstance(event, Ended):
             write = self.writes[event.requester, event.id].pop(0)
-            _seen_done("write" if write else "read", Code(event.code).name.lower())
+            _seen_done(f"{'write' if write else 'read'}*{Code(event.code).name.lower()}")
 
 
 class DmaEnv(uvm_env):
