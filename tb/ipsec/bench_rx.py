@@ -415,17 +415,18 @@ async def a_window_of_every_size_takes_exactly_so_many_numbers(slot: Slot) -> No
         if size == 0:
             want = ["protected"] * 7 + ["ipsec_replay"]
             first[1] = head - 7
-        if size == 32:
-            want[1] = "protected"
         flights = [slot.flight(frame) for frame in arrivals(one, first)]
         assert await slot.ends(flights) == want, size
         if not size:
             continue
+        # The same with nothing in flight, which the check before decryption decides.
+        for behind, end in ((size, "ipsec_replay"), (size + 1, "ipsec_replay"), (0, "ipsec_replay"), (2, "protected")):
+            assert await slot.ends(map(slot.flight, arrivals(one, [head - behind]))) == [end], (size, behind)
         # Bad tags far ahead and inside move nothing; then steps of all kinds.
-        numbers = [head + 5000, head - 2]
+        numbers = [head + 5000, head - 3]
         bad = [slot.flight(spoilt(frame, -1)) for frame in arrivals(one, numbers)]
         assert set(await slot.ends(bad)) == {"ipsec_bad_tag"}
-        steps = [head - 2, head + 1, head + size, head + 1, head + 2, head + 2 * size - 1, head + size, head + 2 * size]
+        steps = [head - 3, head + 1, head + size, head + 1, head + 2, head + 2 * size - 1, head + size, head + 2 * size]
         steps += [head + 2 * size + 1024, head + 3 * size, head + 2 * size + 1023, head + 2 * size + 2048 + 7]
         steps += [steps[-1] - size + 1, steps[-1] - size, steps[-1] - 1, steps[-2] - 1]
         await slot.play(slot.flight(frame) for frame in arrivals(one, steps))
@@ -453,6 +454,10 @@ async def extended_numbers_cross_2_to_the_32_both_ways(slot: Slot) -> None:
         numbers = [edge - 2, edge + 1, edge - 1, edge, edge - 1, edge + 1, edge + 2 - size, edge + size, edge + 2]
         numbers += [edge + size + 1, edge + 3, edge + 2 * size, edge + size, edge, 2 * edge + 5, edge + 2 * size + 9]
         await slot.play(slot.flight(frame) for frame in arrivals(one, numbers))
+        # The same with nothing in flight: each finds the T of the one before.
+        await slot.write(number, one.sa)
+        for frame in arrivals(one, numbers):
+            await slot.play([slot.flight(frame)])
         for number_ in (edge - 2, 5 * edge + 9):
             await slot.play([slot.flight(one.frame(b"ab", 99, number_))])
         # The ends of 64 bits, and number 0 with its neighbours.
