@@ -34,6 +34,7 @@ SETS: Mapping[str, Parameters] = {
     "acl": {"RULES": 256, "METERS": 16, "IPV6": 0, "TUNNEL_EN": 1},
     "gcm": {"KEYS": 32, "SM4_EN": 0},
     "ipsec_rx": {"SAS": 32, "SM4_EN": 0, "HOLD_BEATS": 64},
+    "ipsec_tx": {"SAS": 32, "SM4_EN": 0, "HOLD_BEATS": 64},
     "pcs_rx": {"BER_LIMIT": 16, "BER_CYCLES": 19531},
 }
 """By module, parameters that bring in logic which their defaults leave out."""

@@ -119,7 +119,8 @@ wire [63:0] first_number, soft_packets, hard_packets, soft_bytes, hard_bytes;
 wire event_seen, event_first, event_more;
 wire [1:0] event_kind;
 wire [11:0] event_sa;
-wire [3:0] reached;
+wire read_there;
+wire [2:0] reached;
 wire [63:0] state_packets, state_bytes, state_number;
 
 wire judged, judged_bad, judged_late;
@@ -213,10 +214,10 @@ ipsec_regs regs_inst (
     .hard_packets_value(hard_packets),
     .soft_bytes_value(soft_bytes),
     .hard_bytes_value(hard_bytes),
-    .state_valid_in(reached[0]),
-    .state_soft_in(reached[1]),
-    .state_hard_in(reached[2]),
-    .state_ended_in(reached[3]),
+    .state_valid_in(read_there),
+    .state_soft_in(reached[0]),
+    .state_hard_in(reached[1]),
+    .state_ended_in(reached[2]),
     .state_packets_value_in(state_packets),
     .state_bytes_value_in(state_bytes),
     .state_sequence_value_in(state_number),
@@ -359,7 +360,7 @@ wire key_valid, key_ready, key_erase, key_done;
 wire lookup_wr_valid, lookup_wr_ready, lookup_wr_on;
 wire window_wr_valid, window_wr_ready;
 wire state_wr_valid, state_wr_ready, state_rd_valid, state_rd_done;
-wire read_there, read_strobe, read_clear, unused_there;
+wire read_strobe, read_clear, unused_there;
 
 // The word stands from two cycles behind the answer of the look-up until it is done.
 reg table_ask_reg;
@@ -462,46 +463,14 @@ ipsec_state #(.SAS(SAS)) state_inst (
     .rd_sequence(rd_number), .rd_reached(rd_reached)
 );
 
-// What software reads of an SA, and the first that reached something
-
-reg [2:0] reached_reg;
-reg [63:0] state_packets_reg, state_bytes_reg, state_number_reg;
-reg [1:0] event_kind_reg;
-reg [11:0] event_sa_reg;
-
-assign reached = {reached_reg, read_there};
-assign state_packets = state_packets_reg;
-assign state_bytes = state_bytes_reg;
-assign state_number = state_number_reg;
-assign event_first = state_event && !event_seen;
-assign event_more = state_event && event_seen;
-assign event_kind = event_kind_reg;
-assign event_sa = event_sa_reg;
-assign soft_reached = state_event && state_event_kind == 2'd0;
-
-always @(posedge clk) begin
-    if (read_strobe) begin
-        reached_reg <= rd_reached;
-        state_packets_reg <= rd_packets;
-        state_bytes_reg <= rd_bytes;
-        state_number_reg <= rd_number;
-    end
-    if (event_first) begin
-        event_kind_reg <= state_event_kind;
-        event_sa_reg <= {{(12 - SA_W){1'b0}}, state_event_sa};
-    end
-
-    if (rst || read_clear) begin
-        reached_reg <= 3'd0;
-        state_packets_reg <= 64'd0;
-        state_bytes_reg <= 64'd0;
-        state_number_reg <= 64'd0;
-    end
-    if (rst) begin
-        event_kind_reg <= 2'd0;
-        event_sa_reg <= 12'd0;
-    end
-end
+ipsec_reached #(.SA_W(SA_W)) reached_inst (
+    .clk(clk), .rst(rst), .read_strobe(read_strobe), .read_clear(read_clear), .rd_packets(rd_packets),
+    .rd_bytes(rd_bytes), .rd_sequence(rd_number), .rd_reached(rd_reached), .packets(state_packets), .bytes(state_bytes),
+    .sequence_number(state_number), .reached(reached),
+    .event_valid(state_event), .event_kind(state_event_kind), .event_sa(state_event_sa), .event_seen(event_seen),
+    .event_first(event_first), .event_more(event_more), .first_kind(event_kind), .first_sa(event_sa),
+    .soft_reached(soft_reached)
+);
 
 // To the engine and back
 

@@ -1,4 +1,4 @@
-// ipsec_rx_write: a frame as it leaves ipsec_rx, out of ipsec_hold: as it came, or its head with its text behind it.
+// ipsec_rx_write: a frame as it leaves ipsec_rx, out of ipsec_hold: as it came, or its head with its text behind it (ipsec_join).
 //
 // A decrypted frame (s_go): head bytes as they came but for next header, lengths, checksum (transport) or EtherType (tunnel), then
 // the text with ECN and one checksum mended; the word says them all (ipsec_rx_verdict). Beats of text are moved behind the head,
@@ -56,65 +56,14 @@ assign {
     head_bytes, text_bytes, new_length, change, next_header, tunnel, inner_ipv6, fix_ecn, new_ecn, fix_sum, new_sum, sa
 } = s_word;
 
-// Where the frame stands: beats of its head that left, whether all of it has, and how much there is to go
-
-reg [4:0] beat_reg;
-reg moved_reg;
-reg [16:0] left_reg;           // bytes to leave
-reg [15:0] fetch_reg;          // bytes of text to be taken
-reg [1:0] fetched_reg;         // beats of text that were, 2 and more the same
-reg [127:0] rest_reg;          // the last of them
-
-wire begins = s_first && !moved_reg;
-wire [3:0] shift = head_bytes[3:0];
-wire [16:0] left = begins ? {8'd0, head_bytes} + {1'b0, text_bytes} : left_reg;
-wire [15:0] fetch = begins ? text_bytes : fetch_reg;
-// The head's last beat has text behind it, or it is whole.
-wire joins = !moved_reg && s_last && shift != 4'd0;
-wire with_text = s_go && (moved_reg || joins) && fetch != 16'd0;
-wire ends = s_go ? left <= 17'd16 : s_last;
-
-reg valid_reg;
-reg [127:0] data_reg;
-reg [15:0] keep_reg;
-reg last_reg;
-reg [9:0] user_reg;
-reg [`META_W-1:0] meta_reg;
-
-wire may_load = s_valid && (!with_text || s_text_valid);
-wire load = may_load && (!valid_reg || m_axis_tready);
-
-assign s_ready = load && (ends || !s_last);
-assign s_text_ready = load && with_text;
-
-always @(posedge clk) begin
-    if (load && s_go) begin
-        left_reg <= left - 17'd16;
-        fetch_reg <= !with_text ? fetch : fetch <= 16'd16 ? 16'd0 : fetch - 16'd16;
-        rest_reg <= with_text ? text : 128'd0;
-    end
-end
-
-always @(posedge clk) begin
-    if (load) begin
-        moved_reg <= s_go && !ends && (moved_reg || s_last);
-        beat_reg <= ends ? 5'd0 : beat_reg + 5'd1;
-        fetched_reg <= ends ? 2'd0 : with_text && !fetched_reg[1] ? fetched_reg + 2'd1 : fetched_reg;
-    end
-
-    if (rst) begin
-        moved_reg <= 1'b0;
-        beat_reg <= 5'd0;
-        fetched_reg <= 2'd0;
-    end
-end
-
 // Head and text, mended
 
 wire [127:0] head;
+wire [4:0] beat;
+wire [1:0] fetched;
 
-ipsec_rx_head patch (
-    .beat(beat_reg), .data(s_data), .tunnel(tunnel), .inner_ipv6(inner_ipv6),
+ipsec_head patch (
+    .beat(beat), .data(s_data), .tunnel(tunnel), .inner_ipv6(inner_ipv6),
     .ipv4(s_meta[`MF_L3_KIND] == 2'd1), .l3_offset(s_meta[`MF_L3_OFFSET]), .protocol_offset(s_meta[`MF_PROTOCOL_OFFSET]),
     .new_length(new_length), .change(change), .next_header(next_header), .mended(head)
 );
@@ -124,7 +73,7 @@ reg [127:0] text;
 
 always @* begin
     text = s_text_data;
-    if (fetched_reg == 2'd0) begin
+    if (fetched == 2'd0) begin
         if (fix_ecn && !inner_ipv6) begin
             text[9:8] = new_ecn;
         end
@@ -138,58 +87,32 @@ always @* begin
             text[95:80] = sum_bytes;
         end
     end
-    if (fetched_reg == 2'd1 && fix_sum == 2'd3) begin
+    if (fetched == 2'd1 && fix_sum == 2'd3) begin
         text[15:0] = sum_bytes;
     end
 end
 
-// Out: the head's beat, or what was left of the beat before, and text behind it
+reg [`META_W-1:0] new_meta;
 
-wire [127:0] front = moved_reg ? (shift == 4'd0 ? 128'd0 : rest_reg >> {5'd16 - {1'b0, shift}, 3'd0})
-    : joins ? head & ~({128{1'b1}} << {shift, 3'd0}) : head;
-wire [127:0] behind = with_text ? text << {shift, 3'd0} : 128'd0;
-wire [15:0] keep = ends && left[4:0] != 5'd16 ? ~(16'hffff << left[3:0]) : 16'hffff;
-wire [127:0] mask;
-
-genvar i;
-generate
-    for (i = 0; i < 16; i = i + 1) begin : g_lane
-        assign mask[8*i +: 8] = {8{keep[i]}};
-    end
-endgenerate
-
-assign m_axis_tdata = data_reg;
-assign m_axis_tkeep = keep_reg;
-assign m_axis_tvalid = valid_reg && !rst;
-assign m_axis_tlast = last_reg;
-assign m_axis_tuser = user_reg;
-assign m_axis_meta = meta_reg;
-
-always @(posedge clk) begin
-    if (!valid_reg || m_axis_tready) begin
-        valid_reg <= may_load;
-    end
-
-    if (rst) begin
-        valid_reg <= 1'b0;
+always @* begin
+    new_meta = s_meta;
+    if (s_go) begin
+        new_meta[`MF_DECRYPTED] = 1'b1;
+        new_meta[`MF_SA] = {{(12 - SA_W){1'b0}}, sa};
     end
 end
 
-always @(posedge clk) begin
-    if (load) begin
-        data_reg <= s_go ? (front | behind) & mask : s_data;
-        keep_reg <= s_go ? keep : s_keep;
-        last_reg <= ends;
-        user_reg <= s_go ? 10'd0 : s_user;
-    end
-    if (load && begins) begin
-        meta_reg <= s_meta;
-        if (s_go) begin
-            meta_reg[`MF_DECRYPTED] <= 1'b1;
-            meta_reg[`MF_SA] <= {{(12 - SA_W){1'b0}}, sa};
-        end
-    end
-end
+wire [127:0] out_data = s_go ? head : s_data;
+wire [9:0] out_user = s_go ? 10'd0 : s_user;
+
+ipsec_join join_inst (
+    .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_first(s_first), .s_last(s_last), .s_data(out_data),
+    .s_keep(s_keep), .s_user(out_user), .s_meta(new_meta), .s_go(s_go),
+    .word_head_bytes(head_bytes), .word_text_bytes(text_bytes),
+    .s_text_valid(s_text_valid), .s_text_ready(s_text_ready), .s_text_data(text), .beat(beat), .fetched(fetched),
+    .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tvalid(m_axis_tvalid),
+    .m_axis_tready(m_axis_tready), .m_axis_tlast(m_axis_tlast), .m_axis_tuser(m_axis_tuser), .m_axis_meta(m_axis_meta)
+);
 
 endmodule
 

@@ -85,7 +85,7 @@ wire tunnel = !word_transport;
 wire was_ipv4 = s_meta[`MF_L3_KIND] == 2'd1;
 wire [127:0] head;
 
-ipsec_rx_head patch (
+ipsec_head patch (
     .beat(beat), .data(s_data), .tunnel(tunnel), .inner_ipv6(out_ipv6), .ipv4(was_ipv4),
     .l3_offset(s_meta[`MF_L3_OFFSET]), .protocol_offset(s_meta[`MF_PROTOCOL_OFFSET]),
     .new_length(new_length), .change(fold(change)), .next_header(protocol), .mended(head)
@@ -100,7 +100,7 @@ wire [127:0] text = !summed ? s_text_data
 
 wire [`META_W-1:0] new_meta;
 
-ipsec_tx_meta meta (
+ipsec_tx_meta meta_inst (
     .meta(s_meta), .transport(word_transport), .udp(word_udp), .kind(word_kind), .payload(word_payload),
     .packet(word_packet), .l4_offset(word_l4_offset), .spi(word_spi), .low(word_low), .src_port(word_src_port),
     .dst_port(word_dst_port), .src(word_src), .dst(word_dst), .dscp(word_dscp), .ecn(word_ecn),

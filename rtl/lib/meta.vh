@@ -358,7 +358,7 @@
 `define MF_INNER_UDP_LENGTH 1438:1423
 `define MF_INNER_UDP_LENGTH_LSB 1423
 `define MF_INNER_UDP_LENGTH_W 16
-// ipsec decrypted the frame (0 until it is built); writer: ipsec
+// ipsec decrypted the frame; writer: ipsec
 `define MF_DECRYPTED 1439:1439
 `define MF_DECRYPTED_LSB 1439
 `define MF_DECRYPTED_W 1

@@ -1,4 +1,4 @@
-// ipsec_rx_head: a beat of a decrypted frame's head, as it leaves.
+// ipsec_head: a beat of the head of a frame that was decrypted or encrypted, as it leaves.
 //
 // Transport: the byte at protocol_offset, IPv4's total length and checksum, IPv6's payload length. Tunnel: the EtherType in the
 // two bytes in front of l3_offset. `change` is what is added to the complement of the checksum (RFC 1624, equation 3). Layers
@@ -8,7 +8,7 @@
 `timescale 1ns / 1ps
 `default_nettype none
 
-module ipsec_rx_head (
+module ipsec_head (
     input  wire [4:0]   beat,
     input  wire [127:0] data,
     input  wire         tunnel,
