@@ -463,6 +463,40 @@ async def a_reset_in_mid_frame_leaves_nothing(slot: Slot) -> None:
         await slot.check()
 
 
+@test
+async def frames_of_one_beat_stand_behind_any_others(slot: Slot) -> None:
+    """Nothing of IP is in them, so they end; those around them lose nothing."""
+    await put(slot, 0, mode=Mode.TUNNEL)
+    flights, want = [], []
+    for size in range(48):
+        flights += [slot.flight(plain(slot.rng, 4, size), 0), slot.flight(slot.rng.randbytes(1 + size % 16), 0)]
+        want += ["protected", "ipsec_policy"]
+    assert await slot.ends(flights) == want
+
+
+@test
+async def a_udp_checksum_of_0_is_written_as_ffff(slot: Slot) -> None:
+    """The same frame with the same number a second time, from a port by which the sum becomes 0."""
+    frame = plain(slot.rng, 6, 20)
+    for mode, at in ((Mode.TRANSPORT, 60), (Mode.TUNNEL, 60)):
+        one = await put(slot, 0, mode=mode, ipv6=True, natt=Natt.YES, src_port=1)
+        flight = slot.flight(frame, 0)
+        assert await slot.ends([flight]) == ["protected"]
+        left = int.from_bytes(flight.out().data[at : at + 2], "big")
+        await slot.write(0, replace(one, src_port=(1 + left - 1) % 0xFFFF + 1))
+        flight = slot.flight(frame, 0)
+        assert await slot.ends([flight]) == ["protected"]
+        assert flight.out().data[at : at + 2] == b"\xff\xff"
+
+
+@test
+async def long_frames_stand_behind_short_ones(slot: Slot) -> None:
+    most = min(16 * HOLD // 4, 4154)
+    await put(slot, 0, mode=Mode.TRANSPORT, ipv6=False, natt=Natt.NO, tag=16)
+    sizes = [size for _ in range(4) for size in (20, 80, 20, most // 4, 20, 20, 80, 80, most)]
+    assert set(await slot.ends(slot.flight(plain(slot.rng, 4, size), 0) for size in sizes)) == {"protected"}
+
+
 # Time
 
 
