@@ -66,6 +66,14 @@ class Endpoint:
         if operation(packet.opcode) in ANSWERS:
             return self.requester.take(qp, packet, now) if qp.state >= State.RTS else Drop.STATE
         answers, drop = self.responder.take(qp, packet)
+        if drop == Drop.DUPLICATE and operation(packet.opcode) == Op.READ_REQUEST:
+            # answers that still wait are replaced, else a READ that is asked again waits for all of the old one
+            asked = {answer.psn for answer in answers}
+            self.out = deque(
+                (way, old)
+                for way, old in self.out
+                if old.qpn != qp.context.peer or way != own or old.psn not in asked or old.opcode == Op.ACK
+            )
         self.out.extend((own, answer) for answer in answers)
         return drop
 
