@@ -110,6 +110,8 @@ class Link:
             if until is not None:
                 self.now = until
             return False
+        if min(times) <= self.now and not sent and not (self._way and self._way[0][0] <= self.now):
+            raise Stuck(f"a timer ran out at {self.now} ns and nothing follows from it")
         self.now = max(self.now, min(times))
         while self._way and self._way[0][0] <= self.now:
             _, _, to, frame = heapq.heappop(self._way)

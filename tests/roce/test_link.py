@@ -240,3 +240,7 @@ def test_a_run_without_end_is_told():
     pair.post(Verb.WRITE, 10)
     with pytest.raises(RuntimeError, match="3 events"):
         Link(pair.ends, chances=Chances(drop=1)).run(events=3)
+    # its second time to retry
+    pair.ends[0].expire = lambda now: None
+    with pytest.raises(RuntimeError, match="a timer ran out at 262144 ns"):
+        Link(pair.ends, chances=Chances(drop=1)).run()

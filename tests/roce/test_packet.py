@@ -162,6 +162,7 @@ def test_fields_lie_where_volume_1_says():
     assert build(of(0x12)).hex()[24:] == "1fabcdef" + "1122334455667788"
     assert build(of(0x65, b"abc")).hex()[24:] == "11111111" + "00000027" + "deadbeef" + "61626300"
     assert build(of(0x65, b"abc"))[1] == 0x10
+    assert build(of(0x0B)).hex()[24:] == "123456789abcdef0" + "00001234" + "00020000" + "deadbeef"
 
 
 def test_padding_is_no_payload_and_its_bytes_are_not_read():
