@@ -539,3 +539,47 @@ def test_a_datagram_longer_than_the_path_mtu_or_its_receive_goes_nowhere():
 def test_the_local_timeout_doubles_with_its_code():
     """9.7.6.1.3."""
     assert [timeout_of(code) for code in (0, 1, 14, 31)] == [None, 8192, 67_108_864, 4096 << 31]
+
+
+@pytest.mark.parametrize("every", [1, 3, 64])
+def test_an_ack_is_asked_for_every_so_many_packets_and_with_the_last(every):
+    pair = Pair(a_set={"ack_every": every})
+    pair.post(Verb.WRITE, 20 * 1024)
+    pair.link.run()
+    asks = [packet.ack_request for end, packet in pair.packets if end == 0]
+    assert asks == [n % every == every - 1 or n == 19 for n in range(20)]
+
+
+def test_reads_wait_for_the_window_too():
+    pair = Pair(a_set={"window": 2})
+    for n in range(4):
+        pair.post(Verb.READ, 10, n * 10, wr_id=n)
+    pair.link.run(until=1000)
+    assert len(pair.packets) == 2
+    pair.link.run()
+    assert pair.statuses(0) == ["SUCCESS"] * 4
+
+
+def test_an_rnr_nak_that_comes_twice_costs_one_retry():
+    pair = Pair(a_set={"rnr_retry": 1}, b_set={"rnr_timer": 12})
+    pair.link.rules = [Rule(lambda packet: packet.aeth is not None, duplicate=True)]
+    pair.post(Verb.SEND, 10)
+    pair.link.run(until=100_000)
+    pair.receive(10)
+    pair.link.run()
+    assert pair.link.happened["duplicate"] == 2 and pair.statuses(0) == ["SUCCESS"]
+
+
+def test_a_read_that_is_asked_again_replaces_its_answers_that_have_not_left():
+    pair = Pair()
+    read = Packet(opcode=int(Op.READ_REQUEST), qpn=0x22, psn=FIRST, reth=Reth(BASE, REMOTE, 4000))
+    pair.ends[1].receive(WAY, read, 0)
+    pair.ends[1].receive(WAY, write(pair, psn=FIRST + 4), 0)
+    pair.ends[1].receive(WAY, replace(read, psn=FIRST + 2, reth=Reth(BASE + 2048, REMOTE, 1952)), 0)
+    assert [(answer.psn - FIRST, operation(answer.opcode)) for _, answer in pair.ends[1].out] == [
+        (0, Op.READ_FIRST),
+        (1, Op.READ_MIDDLE),
+        (4, Op.ACK),
+        (2, Op.READ_FIRST),
+        (3, Op.READ_LAST),
+    ]
