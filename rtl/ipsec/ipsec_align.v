@@ -4,8 +4,8 @@
 // one that begins at `offset`, m_last the frame's last one. Each frame has one, also where it ends before `offset`; lanes behind
 // the frame's end hold anything.
 //
-// A beat out comes in the cycle after the beat in that holds its last byte; what is left of a frame's last beat comes two
-// cycles after it: a frame must not be of one beat, and its offset is 16 at least.
+// A beat out comes in the cycle after the beat in that holds its last byte; what is left of a frame's last beat, and all of a frame
+// of one beat, comes two cycles after it. Frames may follow each other at once, but not two of one beat; offset isn't 0.
 
 `resetall
 `timescale 1ns / 1ps
@@ -38,7 +38,8 @@ wire [5:0] begins = {1'b0, offset[8:4]};
 wire [3:0] shift = rest_reg ? shift_reg : offset[3:0];
 wire whole = shift == 4'd0;
 wire [5:0] complete = whole ? begins : begins + 6'd1;
-wire rest = take && take_last && !whole && beat_reg >= begins && take_bytes > {1'b0, shift};
+wire only = beat_reg == 6'd0;
+wire rest = take && take_last && (only || (!whole && beat_reg >= begins && take_bytes > {1'b0, shift}));
 wire emit = take && (beat_reg >= complete || (take_last && !rest));
 wire [255:0] both = {take_data, before_reg};
 wire [255:0] moved = (whole ? {128'd0, take_data} : both) >> {shift, 3'd0};

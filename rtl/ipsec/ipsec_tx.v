@@ -9,7 +9,7 @@
 // RFC 4303, 4106, 3948, 6040; docs/ipsec.md: checks, what leaves, exact cycles (Time). A frame that isn't to be protected: latency
 // 3 cycles; an encrypted one is stored and forwarded. Throughput: a beat a cycle; an encrypted frame every 4 cycles, and T + 3
 // for T blocks of text. `s_axis_tready` falls in front of a frame's first beat in the three cycles behind that of one that is to
-// be protected and in the cycle behind its last one, and where there is no room.
+// be protected, and where there is no room.
 //
 // Parameters: SAS, a power of two, 2 to 4096; SM4_EN; HOLD_BEATS, a power of two, 32 to 4096.
 
@@ -91,8 +91,8 @@ localparam [SLOT_W-1:0] ONE_SLOT = 1;
 localparam HOLD_WORD_W = SLOT_W + 16;
 
 // Frames between the look at their head and the tag: more than the engine needs for full rate
-localparam SEAL_DEPTH = 32;
-localparam [5:0] SEAL_MOST = SEAL_DEPTH - 2;
+localparam SEAL_DEPTH = 64;
+localparam [6:0] SEAL_MOST = SEAL_DEPTH - 2;
 
 localparam [1:0] IPV4 = 2'd1;
 localparam [1:0] IPV6 = 2'd2;
@@ -275,8 +275,8 @@ reg [6:0] reason_reg;
 reg [1:0] done_reg;
 
 wire hold_room, feed_room;
-wire [5:0] seal_held;
-wire may_begin = pace_reg == 2'd0 && !last_reg && seal_held < SEAL_MOST;
+wire [6:0] seal_held;
+wire may_begin = pace_reg == 2'd0 && seal_held < SEAL_MOST;
 wire room = hold_room && feed_room && (!first_reg || may_begin);
 wire take = s_axis_tvalid && s_axis_tready;
 wire take_first = take && first_reg;

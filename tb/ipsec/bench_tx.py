@@ -22,6 +22,8 @@ from tb.lib.clock import wait_cycles
 from tb.lib.pause import PAUSES
 
 KNOWN = CIPHERS if SM4 else CIPHERS[:2]
+REMOVAL = 14
+"""Most cycles of a removal from a slot that holds nothing; a key takes 18 in the engine alone."""
 _seen_pair = cover.point("ipsec.tx.precedence", ["head", "head_and_tail"])
 _seen_reset = cover.point("ipsec.tx.reset", ["input_open", "engine", "output_open"])
 _seen_command = cover.point("ipsec.tx.command", ["written", "rewritten", "removed", "under_traffic"])
@@ -251,8 +253,8 @@ async def no_packet_is_longer_than_its_limits(slot: Slot) -> None:
     for number, (mtu, natt, mode, tag) in enumerate(rows):
         await put(slot, number, mtu=mtu, natt=natt, mode=mode, tag=tag, ipv6=bool(number & 1))
         if not mtu:
-            await slot.driver.put("max_packet", 350)
-            slot.model.max_packet = 350
+            await slot.driver.put("max_packet", 352)
+            slot.model.max_packet = 352
         flights = [slot.flight(plain(slot.rng, 4, size), number) for size in range(170, 300)]
         assert set(await slot.ends(flights)) == {"protected", "ipsec_mtu"}
     await slot.driver.put("max_packet", 0xFFFF)
@@ -346,6 +348,10 @@ async def ops_and_numbers_that_there_are_not_do_nothing(slot: Slot) -> None:
     await slot.play([slot.flight(plain(slot.rng, 4, 20), 1)])
     for number in (0, 2, 3):
         await slot.check_state(number)
+    # A key that is erased needs no cipher: of a slot that holds nothing an SA is removed sooner than a key is computed.
+    await slot.driver.remove(1)
+    (_, _, begun), (_, _, answered) = slot.books.commands[-2:]
+    assert answered - begun <= REMOVAL
 
 
 @test
@@ -455,6 +461,40 @@ async def a_reset_in_mid_frame_leaves_nothing(slot: Slot) -> None:
         slot.pause("none", "none")
         assert await slot.ends([slot.flight(plain(slot.rng, 4, 60), 0)]) == ["protected"]
         await slot.check()
+
+
+@test
+async def frames_of_one_beat_stand_behind_any_others(slot: Slot) -> None:
+    """Nothing of IP is in them, so they end; those around them lose nothing."""
+    await put(slot, 0, mode=Mode.TUNNEL)
+    flights, want = [], []
+    for size in range(48):
+        flights += [slot.flight(plain(slot.rng, 4, size), 0), slot.flight(slot.rng.randbytes(1 + size % 16), 0)]
+        want += ["protected", "ipsec_policy"]
+    assert await slot.ends(flights) == want
+
+
+@test
+async def a_udp_checksum_of_0_is_written_as_ffff(slot: Slot) -> None:
+    """The same frame with the same number a second time, from a port by which the sum becomes 0."""
+    frame = plain(slot.rng, 6, 20)
+    for mode, at in ((Mode.TRANSPORT, 60), (Mode.TUNNEL, 60)):
+        one = await put(slot, 0, mode=mode, ipv6=True, natt=Natt.YES, src_port=1)
+        flight = slot.flight(frame, 0)
+        assert await slot.ends([flight]) == ["protected"]
+        left = int.from_bytes(flight.out().data[at : at + 2], "big")
+        await slot.write(0, replace(one, src_port=(1 + left - 1) % 0xFFFF + 1))
+        flight = slot.flight(frame, 0)
+        assert await slot.ends([flight]) == ["protected"]
+        assert flight.out().data[at : at + 2] == b"\xff\xff"
+
+
+@test
+async def long_frames_stand_behind_short_ones(slot: Slot) -> None:
+    most = min(16 * HOLD // 4, 4154)
+    await put(slot, 0, mode=Mode.TRANSPORT, ipv6=False, natt=Natt.NO, tag=16)
+    sizes = [size for _ in range(4) for size in (20, 80, 20, most // 4, 20, 20, 80, 80, most)]
+    assert set(await slot.ends(slot.flight(plain(slot.rng, 4, size), 0) for size in sizes)) == {"protected"}
 
 
 # Time

@@ -165,7 +165,7 @@ class TxSide:
     def work(self, flight: Flight) -> Work:
         given, state = flight.given, flight.state
         transport = state is not None and state.sa.mode is Mode.TRANSPORT
-        at = given.l3_payload_offset if transport else given.l3_offset
+        at = 16 if not given.l3_kind else given.l3_payload_offset if transport else given.l3_offset
         there = max(1, blocks(len(flight.sent.data) - at))
         if flight.kind is not Kind.WORKED or state is None:
             return Work(1 + there)
@@ -173,7 +173,8 @@ class TxSide:
         n = text + -(text + 2) % 4 + 2
         front = 16 + 8 * (sa.natt is not Natt.NO) + (0 if transport else 40 if sa.ipv6 else 20)
         behind = blocks(front + n + sa.tag)
-        short = max(0, blocks(n) - there + _rest(len(flight.sent.data), at))
+        length = len(flight.sent.data)
+        short = max(0, blocks(n) - there + (length <= 16 or _rest(length, at)))
         return Work(max(0, there - blocks(text)), n, -1, -1, short, behind, behind - front // 16 - blocks(n))
 
 

@@ -221,9 +221,7 @@ def test_a_device_without_ipsec_refuses_sas_and_those_that_it_has_no_room_for(tm
     assert asyncio.run(refused({"sas": 256, "sm4": 0})).endswith("an SA of SM4-GCM, which the device hasn't")
 
 
-@pytest.mark.regress
-def test_the_rtl_decrypts_every_peers_capture_and_encrypts_as_the_model_says(material, tmp_path):
-    """One build with IPsec takes minutes."""
+def test_the_rtl_decrypts_every_peers_capture_and_encrypts_as_the_model_says(verilator, material, tmp_path):
     sas, out = tmp_path / "sas.toml", tmp_path / "out.pcapng"
     for name in CAPTURES:
         table = (near_the_wrap if "wrap" in name else esp_sa)(
