@@ -114,7 +114,8 @@ def test_every_field_has_a_writer_a_reader_and_a_meaning() -> None:
 def test_the_rtl_names_each_field_where_its_writer_and_its_readers_are_and_nowhere_else() -> None:
     """A writer or reader is a block's folder or a module; outside the RTL are the host's end of a frame, and blocks
     that aren't built (nothing of theirs is there, or their registers alone). The parser puts the word together anew,
-    so it names what it carries through too (behind ipsec_rx, what that wrote), and leaves 0 what the ACL behind it writes."""
+    so it names what it carries through too (behind ipsec_rx, what that wrote), and leaves 0 what the ACL behind it
+    writes."""
     named: dict[str, set[str]] = {field.name: set() for field in FIELDS}
     for path in RTL.rglob("*.v"):
         owner = path.parent.name if path.parent.name not in ("nic", "lib") else path.stem
