@@ -34,14 +34,14 @@ IPSEC_CODES = tuple(code for code in Code if code.name.startswith("IPSEC_"))
 COUNTERS: tuple[str, ...] = (
     "frames",
     "passed",
-    "protected",
+    "secured",
     "left_no_sa",
     "left_cipher",
     "left_fragment",
     "bad_in",
     "replay_late",
     "soft_reached",
-    "protected_bytes",
+    "secured_bytes",
     *(code.name.lower() for code in IPSEC_CODES),
 )
 """Names of the counters, as of their registers."""
@@ -310,8 +310,8 @@ class IpsecRx(_Slot):
             kind = _IPV4 if next_header == _IP_IN_IP else _IPV6
             out = _in_ethernet(flight.frame, flight.fields, kind, bytes(packet))
         self.counters["frames"] += 1
-        self.counters["protected"] += 1
-        self.counters["protected_bytes"] += len(text)
+        self.counters["secured"] += 1
+        self.counters["secured_bytes"] += len(text)
         return Result(out, meta={"decrypted": 1, "sa": flight.sa}, user=0)
 
 
@@ -410,8 +410,8 @@ class IpsecTx(_Slot):
             esp = udp(sa.src_port, sa.dst_port, esp, pseudo)
         out = _in_ethernet(frame, given, shape.kind, bytes(header) + esp)
         self.counters["frames"] += 1
-        self.counters["protected"] += 1
-        self.counters["protected_bytes"] += len(text)
+        self.counters["secured"] += 1
+        self.counters["secured_bytes"] += len(text)
         return Result(out, meta=meta, user=user)
 
 

@@ -703,11 +703,11 @@ PORT = RegisterMap("port", 0x100000, (
     ), "rx: the highest number so far; tx: the last one used."),
     Register("ipsec_rx.frames", 0x50100, 64, (
         Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
-    ), "All frames whose end or passage is known: the sum of `passed`, `protected`, `left_*`, `bad_in` and all codes."),
+    ), "All frames whose end or passage is known: the sum of `passed`, `secured`, `left_*`, `bad_in` and all codes."),
     Register("ipsec_rx.passed", 0x50108, 64, (
         Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
     ), "Frames with nothing for this block."),
-    Register("ipsec_rx.protected", 0x50110, 64, (
+    Register("ipsec_rx.secured", 0x50110, 64, (
         Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
     ), "Frames decrypted or encrypted."),
     Register("ipsec_rx.left_no_sa", 0x50118, 64, (
@@ -728,9 +728,9 @@ PORT = RegisterMap("port", 0x100000, (
     Register("ipsec_rx.soft_reached", 0x50140, 64, (
         Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
     ), "SAs that reached a soft lifetime."),
-    Register("ipsec_rx.protected_bytes", 0x50148, 64, (
+    Register("ipsec_rx.secured_bytes", 0x50148, 64, (
         Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
-    ), "Bytes that the cipher worked on, of `protected`."),
+    ), "Bytes that the cipher worked on, of `secured`."),
     Register("ipsec_rx.ipsec_no_sa", 0x50180, 64, (
         Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
     ), "Code 56. No SA (SPI, destination, family; tx: the number that the ACL gave)."),
@@ -878,11 +878,11 @@ PORT = RegisterMap("port", 0x100000, (
     ), "rx: the highest number so far; tx: the last one used."),
     Register("ipsec_tx.frames", 0x54100, 64, (
         Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
-    ), "All frames whose end or passage is known: the sum of `passed`, `protected`, `left_*`, `bad_in` and all codes."),
+    ), "All frames whose end or passage is known: the sum of `passed`, `secured`, `left_*`, `bad_in` and all codes."),
     Register("ipsec_tx.passed", 0x54108, 64, (
         Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
     ), "Frames with nothing for this block."),
-    Register("ipsec_tx.protected", 0x54110, 64, (
+    Register("ipsec_tx.secured", 0x54110, 64, (
         Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
     ), "Frames decrypted or encrypted."),
     Register("ipsec_tx.left_no_sa", 0x54118, 64, (
@@ -903,9 +903,9 @@ PORT = RegisterMap("port", 0x100000, (
     Register("ipsec_tx.soft_reached", 0x54140, 64, (
         Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
     ), "SAs that reached a soft lifetime."),
-    Register("ipsec_tx.protected_bytes", 0x54148, 64, (
+    Register("ipsec_tx.secured_bytes", 0x54148, 64, (
         Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
-    ), "Bytes that the cipher worked on, of `protected`."),
+    ), "Bytes that the cipher worked on, of `secured`."),
     Register("ipsec_tx.ipsec_no_sa", 0x54180, 64, (
         Field("count", 0, 64, Access.RO, 0x0, True, "Wraps at 2**64."),
     ), "Code 56. No SA (SPI, destination, family; tx: the number that the ACL gave)."),

@@ -1731,11 +1731,11 @@ typedef struct __attribute__ ((__packed__)) {
 #define PORT__IPSEC_RX__PASSED__COUNT_bw 64
 #define PORT__IPSEC_RX__PASSED__COUNT_reset 0x0
 
-// reg - port.ipsec_rx.protected
-#define PORT__IPSEC_RX__PROTECTED__COUNT_bm 0xffffffffffffffff
-#define PORT__IPSEC_RX__PROTECTED__COUNT_bp 0
-#define PORT__IPSEC_RX__PROTECTED__COUNT_bw 64
-#define PORT__IPSEC_RX__PROTECTED__COUNT_reset 0x0
+// reg - port.ipsec_rx.secured
+#define PORT__IPSEC_RX__SECURED__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__SECURED__COUNT_bp 0
+#define PORT__IPSEC_RX__SECURED__COUNT_bw 64
+#define PORT__IPSEC_RX__SECURED__COUNT_reset 0x0
 
 // reg - port.ipsec_rx.left_no_sa
 #define PORT__IPSEC_RX__LEFT_NO_SA__COUNT_bm 0xffffffffffffffff
@@ -1773,11 +1773,11 @@ typedef struct __attribute__ ((__packed__)) {
 #define PORT__IPSEC_RX__SOFT_REACHED__COUNT_bw 64
 #define PORT__IPSEC_RX__SOFT_REACHED__COUNT_reset 0x0
 
-// reg - port.ipsec_rx.protected_bytes
-#define PORT__IPSEC_RX__PROTECTED_BYTES__COUNT_bm 0xffffffffffffffff
-#define PORT__IPSEC_RX__PROTECTED_BYTES__COUNT_bp 0
-#define PORT__IPSEC_RX__PROTECTED_BYTES__COUNT_bw 64
-#define PORT__IPSEC_RX__PROTECTED_BYTES__COUNT_reset 0x0
+// reg - port.ipsec_rx.secured_bytes
+#define PORT__IPSEC_RX__SECURED_BYTES__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_RX__SECURED_BYTES__COUNT_bp 0
+#define PORT__IPSEC_RX__SECURED_BYTES__COUNT_bw 64
+#define PORT__IPSEC_RX__SECURED_BYTES__COUNT_reset 0x0
 
 // reg - port.ipsec_rx.ipsec_no_sa
 #define PORT__IPSEC_RX__IPSEC_NO_SA__COUNT_bm 0xffffffffffffffff
@@ -1902,14 +1902,14 @@ typedef struct __attribute__ ((__packed__)) {
     uint8_t RESERVED_c8_ff[0x38];
     uint64_t frames;
     uint64_t passed;
-    uint64_t protected;
+    uint64_t secured;
     uint64_t left_no_sa;
     uint64_t left_cipher;
     uint64_t left_fragment;
     uint64_t bad_in;
     uint64_t replay_late;
     uint64_t soft_reached;
-    uint64_t protected_bytes;
+    uint64_t secured_bytes;
     uint8_t RESERVED_150_17f[0x30];
     uint64_t ipsec_no_sa;
     uint64_t ipsec_cipher;
@@ -2178,11 +2178,11 @@ typedef struct __attribute__ ((__packed__)) {
 #define PORT__IPSEC_TX__PASSED__COUNT_bw 64
 #define PORT__IPSEC_TX__PASSED__COUNT_reset 0x0
 
-// reg - port.ipsec_tx.protected
-#define PORT__IPSEC_TX__PROTECTED__COUNT_bm 0xffffffffffffffff
-#define PORT__IPSEC_TX__PROTECTED__COUNT_bp 0
-#define PORT__IPSEC_TX__PROTECTED__COUNT_bw 64
-#define PORT__IPSEC_TX__PROTECTED__COUNT_reset 0x0
+// reg - port.ipsec_tx.secured
+#define PORT__IPSEC_TX__SECURED__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__SECURED__COUNT_bp 0
+#define PORT__IPSEC_TX__SECURED__COUNT_bw 64
+#define PORT__IPSEC_TX__SECURED__COUNT_reset 0x0
 
 // reg - port.ipsec_tx.left_no_sa
 #define PORT__IPSEC_TX__LEFT_NO_SA__COUNT_bm 0xffffffffffffffff
@@ -2220,11 +2220,11 @@ typedef struct __attribute__ ((__packed__)) {
 #define PORT__IPSEC_TX__SOFT_REACHED__COUNT_bw 64
 #define PORT__IPSEC_TX__SOFT_REACHED__COUNT_reset 0x0
 
-// reg - port.ipsec_tx.protected_bytes
-#define PORT__IPSEC_TX__PROTECTED_BYTES__COUNT_bm 0xffffffffffffffff
-#define PORT__IPSEC_TX__PROTECTED_BYTES__COUNT_bp 0
-#define PORT__IPSEC_TX__PROTECTED_BYTES__COUNT_bw 64
-#define PORT__IPSEC_TX__PROTECTED_BYTES__COUNT_reset 0x0
+// reg - port.ipsec_tx.secured_bytes
+#define PORT__IPSEC_TX__SECURED_BYTES__COUNT_bm 0xffffffffffffffff
+#define PORT__IPSEC_TX__SECURED_BYTES__COUNT_bp 0
+#define PORT__IPSEC_TX__SECURED_BYTES__COUNT_bw 64
+#define PORT__IPSEC_TX__SECURED_BYTES__COUNT_reset 0x0
 
 // reg - port.ipsec_tx.ipsec_no_sa
 #define PORT__IPSEC_TX__IPSEC_NO_SA__COUNT_bm 0xffffffffffffffff
@@ -2349,14 +2349,14 @@ typedef struct __attribute__ ((__packed__)) {
     uint8_t RESERVED_c8_ff[0x38];
     uint64_t frames;
     uint64_t passed;
-    uint64_t protected;
+    uint64_t secured;
     uint64_t left_no_sa;
     uint64_t left_cipher;
     uint64_t left_fragment;
     uint64_t bad_in;
     uint64_t replay_late;
     uint64_t soft_reached;
-    uint64_t protected_bytes;
+    uint64_t secured_bytes;
     uint8_t RESERVED_150_17f[0x30];
     uint64_t ipsec_no_sa;
     uint64_t ipsec_cipher;

@@ -116,7 +116,7 @@
  *           63:0 count: counts what hardware adds
  *   0x0108 passed, 64 bit
  *           63:0 count: counts what hardware adds
- *   0x0110 protected, 64 bit
+ *   0x0110 secured, 64 bit
  *           63:0 count: counts what hardware adds
  *   0x0118 left_no_sa, 64 bit
  *           63:0 count: counts what hardware adds
@@ -130,7 +130,7 @@
  *           63:0 count: counts what hardware adds
  *   0x0140 soft_reached, 64 bit
  *           63:0 count: counts what hardware adds
- *   0x0148 protected_bytes, 64 bit
+ *   0x0148 secured_bytes, 64 bit
  *           63:0 count: counts what hardware adds
  *   0x0180 ipsec_no_sa, 64 bit
  *           63:0 count: counts what hardware adds
@@ -322,8 +322,8 @@ module ipsec_regs (
     // passed at 0x0108
     input  wire        passed_incr,
 
-    // protected at 0x0110
-    input  wire        protected_incr,
+    // secured at 0x0110
+    input  wire        secured_incr,
 
     // left_no_sa at 0x0118
     input  wire        left_no_sa_incr,
@@ -343,8 +343,8 @@ module ipsec_regs (
     // soft_reached at 0x0140
     input  wire        soft_reached_incr,
 
-    // protected_bytes at 0x0148
-    input  wire [15:0] protected_bytes_incr,
+    // secured_bytes at 0x0148
+    input  wire [15:0] secured_bytes_incr,
 
     // ipsec_no_sa at 0x0180
     input  wire        ipsec_no_sa_incr,
@@ -1076,19 +1076,19 @@ always @(posedge clk) begin
     if (bus_read && bus_word == 12'h042) passed_high_reg <= passed_count_reg[63:32];
 end
 
-// protected.count: counts what hardware adds
-reg [63:0] protected_count_reg;
+// secured.count: counts what hardware adds
+reg [63:0] secured_count_reg;
 
 always @(posedge clk) begin
-    protected_count_reg <= protected_count_reg + {63'd0, protected_incr};
-    if (rst) protected_count_reg <= 64'h0;
+    secured_count_reg <= secured_count_reg + {63'd0, secured_incr};
+    if (rst) secured_count_reg <= 64'h0;
 end
 
-// protected: high word as it was when the low one was read
-reg [31:0] protected_high_reg;
+// secured: high word as it was when the low one was read
+reg [31:0] secured_high_reg;
 
 always @(posedge clk) begin
-    if (bus_read && bus_word == 12'h044) protected_high_reg <= protected_count_reg[63:32];
+    if (bus_read && bus_word == 12'h044) secured_high_reg <= secured_count_reg[63:32];
 end
 
 // left_no_sa.count: counts what hardware adds
@@ -1181,19 +1181,19 @@ always @(posedge clk) begin
     if (bus_read && bus_word == 12'h050) soft_reached_high_reg <= soft_reached_count_reg[63:32];
 end
 
-// protected_bytes.count: counts what hardware adds
-reg [63:0] protected_bytes_count_reg;
+// secured_bytes.count: counts what hardware adds
+reg [63:0] secured_bytes_count_reg;
 
 always @(posedge clk) begin
-    protected_bytes_count_reg <= protected_bytes_count_reg + {48'd0, protected_bytes_incr};
-    if (rst) protected_bytes_count_reg <= 64'h0;
+    secured_bytes_count_reg <= secured_bytes_count_reg + {48'd0, secured_bytes_incr};
+    if (rst) secured_bytes_count_reg <= 64'h0;
 end
 
-// protected_bytes: high word as it was when the low one was read
-reg [31:0] protected_bytes_high_reg;
+// secured_bytes: high word as it was when the low one was read
+reg [31:0] secured_bytes_high_reg;
 
 always @(posedge clk) begin
-    if (bus_read && bus_word == 12'h052) protected_bytes_high_reg <= protected_bytes_count_reg[63:32];
+    if (bus_read && bus_word == 12'h052) secured_bytes_high_reg <= secured_bytes_count_reg[63:32];
 end
 
 // ipsec_no_sa.count: counts what hardware adds
@@ -1476,8 +1476,8 @@ always @(posedge clk) begin
             12'h041: rdata_reg <= frames_high_reg;  // frames (high)
             12'h042: rdata_reg <= passed_count_reg[31:0];  // passed
             12'h043: rdata_reg <= passed_high_reg;  // passed (high)
-            12'h044: rdata_reg <= protected_count_reg[31:0];  // protected
-            12'h045: rdata_reg <= protected_high_reg;  // protected (high)
+            12'h044: rdata_reg <= secured_count_reg[31:0];  // secured
+            12'h045: rdata_reg <= secured_high_reg;  // secured (high)
             12'h046: rdata_reg <= left_no_sa_count_reg[31:0];  // left_no_sa
             12'h047: rdata_reg <= left_no_sa_high_reg;  // left_no_sa (high)
             12'h048: rdata_reg <= left_cipher_count_reg[31:0];  // left_cipher
@@ -1490,8 +1490,8 @@ always @(posedge clk) begin
             12'h04f: rdata_reg <= replay_late_high_reg;  // replay_late (high)
             12'h050: rdata_reg <= soft_reached_count_reg[31:0];  // soft_reached
             12'h051: rdata_reg <= soft_reached_high_reg;  // soft_reached (high)
-            12'h052: rdata_reg <= protected_bytes_count_reg[31:0];  // protected_bytes
-            12'h053: rdata_reg <= protected_bytes_high_reg;  // protected_bytes (high)
+            12'h052: rdata_reg <= secured_bytes_count_reg[31:0];  // secured_bytes
+            12'h053: rdata_reg <= secured_bytes_high_reg;  // secured_bytes (high)
             12'h060: rdata_reg <= ipsec_no_sa_count_reg[31:0];  // ipsec_no_sa
             12'h061: rdata_reg <= ipsec_no_sa_high_reg;  // ipsec_no_sa (high)
             12'h062: rdata_reg <= ipsec_cipher_count_reg[31:0];  // ipsec_cipher

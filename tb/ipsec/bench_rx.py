@@ -61,10 +61,10 @@ async def every_form_of_esp_is_taken_off(slot: Slot) -> None:
             if mode is not Mode.TUNNEL:
                 flights.append(one.frame(datagram(slot.rng.randbytes(size)), 17, tags=tags, tail=bytes(size % 5)))
         if (number + 1) % slot.sas == 0:
-            assert set(await slot.ends(map(slot.flight, flights))) == {"protected"}
+            assert set(await slot.ends(map(slot.flight, flights))) == {"secured"}
             flights.clear()
     if flights:
-        assert set(await slot.ends(map(slot.flight, flights))) == {"protected"}
+        assert set(await slot.ends(map(slot.flight, flights))) == {"secured"}
 
 
 @test
@@ -75,7 +75,7 @@ async def inner_packets_of_every_length_come_out_whole(slot: Slot) -> None:
     for size in sizes:
         flights.append(slot.flight(both[0].frame(slot.rng.randbytes(size), 99)))
         flights.append(slot.flight(both[1].frame(inner(slot.rng, 4 + size % 2 * 2, size), 4 + size % 2 * 37)))
-    assert set(await slot.ends(flights)) == {"protected"}
+    assert set(await slot.ends(flights)) == {"secured"}
 
 
 @test
@@ -87,7 +87,7 @@ async def long_packets_come_out_whole(slot: Slot) -> None:
         if size <= most:
             flights.append(slot.flight(both[0].frame(slot.rng.randbytes(size), 6)))
             flights.append(slot.flight(both[1].frame(inner(slot.rng, 4, size - 28), 4)))
-    assert set(await slot.ends(flights)) == {"protected"}
+    assert set(await slot.ends(flights)) == {"secured"}
 
 
 @test
@@ -101,7 +101,7 @@ async def every_length_of_padding_is_taken_and_each_byte_of_it_counts(slot: Slot
             bad = bytearray(range(1, pads + 1))
             bad[slot.rng.randrange(pads)] ^= 1 << slot.rng.randrange(8)
             wrong.append(slot.flight(one.frame(payload, 99, padding=bytes(bad))))
-    assert set(await slot.ends(good)) == {"protected"}
+    assert set(await slot.ends(good)) == {"secured"}
     assert set(await slot.ends(wrong)) == {"ipsec_bad_padding"}
     for at in (0, 15, 16, 17, 100, 250):
         bad = spoilt(bytes(range(1, 252)), at, 0x80)
@@ -115,7 +115,7 @@ async def every_length_of_padding_is_taken_and_each_byte_of_it_counts(slot: Slot
     for n, pads in ((4, 3), (4, 255), (256, 255), (16, 15), (20, 19), (252, 251), (256, 254)):
         raw = bytes((i - (n - 2 - pads) + 1) & 255 for i in range(n - 2)) + bytes((pads, 99))
         frame = ethernet(one.packet(raw))
-        assert await slot.ends([slot.flight(frame)]) == ["protected" if pads + 2 <= n else "ipsec_bad_padding"], (
+        assert await slot.ends([slot.flight(frame)]) == ["secured" if pads + 2 <= n else "ipsec_bad_padding"], (
             n,
             pads,
         )
@@ -132,7 +132,7 @@ async def traffic_flow_padding_goes_where_a_length_says_so(slot: Slot) -> None:
     for payload in (datagram(b"abc", length=7), datagram(b"abc", length=8), datagram(b"abc", length=99), bytes(7), b""):
         flights += [transport.frame(payload + tail, 17) for tail in (b"", bytes(9))]
     flights.append(transport.frame(bytes(30), 1))
-    assert set(await slot.ends(map(slot.flight, flights))) == {"protected"}
+    assert set(await slot.ends(map(slot.flight, flights))) == {"secured"}
 
 
 @test
@@ -145,7 +145,7 @@ async def ecn_leaves_a_tunnel_as_rfc_6040_has_it(slot: Slot) -> None:
             flights.append(
                 slot.flight(one.frame(inner(slot.rng, family, 5, tos | within), NEXT[family], tos=0xB8 | outside))
             )
-            want.append("ipsec_ecn" if (within, outside) == (0, 3) else "protected")
+            want.append("ipsec_ecn" if (within, outside) == (0, 3) else "secured")
     assert await slot.ends(flights) == want
 
 
@@ -159,11 +159,11 @@ async def l4_checksums_are_corrected_for_a_nat(slot: Slot) -> None:
         for stood in (0, 5, delta, delta ^ 0xFFFF, 0xFFFF):
             payload = datagram(b"payload")
             flights.append(slot.flight(one.frame(payload[:6] + stood.to_bytes(2, "big") + payload[8:], 17)))
-        assert set(await slot.ends(flights)) == {"protected"}
+        assert set(await slot.ends(flights)) == {"secured"}
         flights.clear()
     plain = await peer(slot, 0, mode=Mode.TRANSPORT, nat_delta=0x4321)
     flights = [slot.flight(plain.frame(slot.rng.randbytes(20), protocol)) for protocol in (6, 17)]
-    assert set(await slot.ends(flights)) == {"protected"}
+    assert set(await slot.ends(flights)) == {"secured"}
 
 
 @test
@@ -178,14 +178,14 @@ async def options_and_extension_headers_in_front_of_esp_stay(slot: Slot) -> None
             flights.append(six.frame(slot.rng.randbytes(20), 6, extensions=(kind, headers)))
             flights.append(six.frame(inner(slot.rng, 6, size), 41, extensions=(kind, headers)))
     found = await slot.ends(map(slot.flight, flights))
-    assert set(found) == {"protected"}, found
+    assert set(found) == {"secured"}, found
 
 
 @test
 async def ethernet_padding_behind_esp_goes(slot: Slot) -> None:
     one = await peer(slot, 0, mode=Mode.EITHER)
     flights = [slot.flight(one.frame(tail=slot.rng.randbytes(size))) for size in (1, 2, 15, 16, 17, 33, 60)]
-    assert set(await slot.ends(flights)) == {"protected"}
+    assert set(await slot.ends(flights)) == {"secured"}
 
 
 # What passes, what ends
@@ -306,7 +306,7 @@ async def of_two_faults_of_a_head_the_first_in_order_decides(slot: Slot) -> None
     other = await peer(slot, 2, natt=Natt.YES)
     assert await slot.ends([slot.flight(other.frame(natt=False))]) == ["ipsec_policy"]
     either = await peer(slot, 3, natt=Natt.EITHER)
-    assert await slot.ends([slot.flight(either.frame(natt=way)) for way in (True, False)]) == ["protected"] * 2
+    assert await slot.ends([slot.flight(either.frame(natt=way)) for way in (True, False)]) == ["secured"] * 2
 
 
 @test
@@ -325,7 +325,7 @@ async def lengths_of_a_head_are_exact_at_their_bounds(slot: Slot) -> None:
     fits = (16 * HOLD - 14 - 40 - 8 - 16 - 16) // 4 * 4 - 2
     frames = [one.frame(bytes(fits), 99), one.frame(bytes(fits + 4), 99)] if HOLD <= 256 else []
     if frames:
-        assert await slot.ends(map(slot.flight, frames)) == ["protected", "ipsec_mtu"]
+        assert await slot.ends(map(slot.flight, frames)) == ["secured", "ipsec_mtu"]
 
 
 @test
@@ -354,9 +354,9 @@ async def each_fault_of_a_text_has_its_code_and_two_the_first(slot: Slot) -> Non
         ("ipsec_bad_inner", {"payload": b"\x48" + good4[1:3] + b"\x1f" + good4[4:], "next_header": 4}),
         ("ipsec_bad_inner", {"payload": b"", "next_header": 4}),
         ("ipsec_bad_inner", {"payload": b"", "next_header": 41}),
-        ("protected", {"payload": ipv4(b"", 99), "next_header": 4}),
-        ("protected", {"payload": ipv6(b"", 59), "next_header": 41}),
-        ("protected", {"payload": b"\x48" + good4[1:], "next_header": 4}),
+        ("secured", {"payload": ipv4(b"", 99), "next_header": 4}),
+        ("secured", {"payload": ipv6(b"", 59), "next_header": 41}),
+        ("secured", {"payload": b"\x48" + good4[1:], "next_header": 4}),
         ("ipsec_ecn", {"payload": good4, "next_header": 4, "tos": 3}),
         ("ipsec_ecn", {"payload": good6, "next_header": 41, "tos": 3}),
     ]
@@ -371,7 +371,7 @@ async def each_fault_of_a_text_has_its_code_and_two_the_first(slot: Slot) -> Non
         # Whatever the text said, its number is taken.
         assert await slot.ends([slot.flight(frame)]) == ["ipsec_replay"]
     free = await peer(slot, 1, mode=Mode.EITHER)
-    assert await slot.ends([slot.flight(free.frame(datagram(b"x"), 17))]) == ["protected"]
+    assert await slot.ends([slot.flight(free.frame(datagram(b"x"), 17))]) == ["secured"]
 
 
 @test
@@ -384,7 +384,7 @@ async def every_bit_of_a_tag_and_one_of_each_other_byte_counts(slot: Slot) -> No
         flights += [slot.flight(spoilt(frame, at, 1 << at % 8)) for at in range(34 + 8, len(frame) - tag)]
         assert set(await slot.ends(flights)) == {"ipsec_bad_tag"}
         flights = [slot.flight(one.frame(slot.rng.randbytes(9), 99, 1)), slot.flight(frame)]
-        assert await slot.ends(flights) == ["protected"] * 2
+        assert await slot.ends(flights) == ["secured"] * 2
     short = await peer(slot, 3, mode=Mode.TRANSPORT)
     for cut in (1, 2, 8, 16, 17, 30):
         assert await slot.ends([slot.flight(short.frame(bytes(40), 99)[:-cut])]) == ["ipsec_truncated"]
@@ -400,7 +400,7 @@ async def wrong_keys_and_salts_and_high_halves_are_bad_tags(slot: Slot) -> None:
         flights = [slot.flight(other.frame(bytes(20), 99, 9)) for other in others]
         flights.append(slot.flight(one.frame(bytes(20), 99, 9 | 1 << 32)))
         assert set(await slot.ends(flights)) == {"ipsec_bad_tag"}
-        assert await slot.ends([slot.flight(one.frame(bytes(20), 99, 9))]) == ["protected"]
+        assert await slot.ends([slot.flight(one.frame(bytes(20), 99, 9))]) == ["secured"]
 
 
 # The window
@@ -418,16 +418,16 @@ async def a_window_of_every_size_takes_exactly_so_many_numbers(slot: Slot) -> No
         one = await peer(slot, 0, window=size, mode=Mode.TRANSPORT, sequence=start)
         head = start + 2000
         first = [head, head - size + 1, head - size, head - size - 1, head - 1, head, head - 1, 0]
-        want = ["protected", "protected", "ipsec_replay", "ipsec_replay", "protected", *["ipsec_replay"] * 3]
+        want = ["secured", "secured", "ipsec_replay", "ipsec_replay", "secured", *["ipsec_replay"] * 3]
         if size == 0:
-            want = ["protected"] * 7 + ["ipsec_replay"]
+            want = ["secured"] * 7 + ["ipsec_replay"]
             first[1] = head - 7
         flights = [slot.flight(frame) for frame in arrivals(one, first)]
         assert await slot.ends(flights) == want, size
         if not size:
             continue
         # The same with nothing in flight, which the check before decryption decides.
-        for behind, end in ((size, "ipsec_replay"), (size + 1, "ipsec_replay"), (0, "ipsec_replay"), (2, "protected")):
+        for behind, end in ((size, "ipsec_replay"), (size + 1, "ipsec_replay"), (0, "ipsec_replay"), (2, "secured")):
             assert await slot.ends(map(slot.flight, arrivals(one, [head - behind]))) == [end], (size, behind)
         # Bad tags far ahead and inside move nothing; then steps of all kinds.
         numbers = [head + 5000, head - 3]
@@ -478,7 +478,7 @@ async def extended_numbers_cross_2_to_the_32_both_ways(slot: Slot) -> None:
             await slot.play(slot.flight(frame) for frame in arrivals(one, row))
     top = await peer(slot, 0, esn=False, mode=Mode.TRANSPORT, sequence=2**32 - 2, window=64)
     assert await slot.ends(slot.flight(frame) for frame in arrivals(top, [2**32 - 1, 2**32 - 1, 0, 5])) == [
-        "protected",
+        "secured",
         *["ipsec_replay"] * 3,
     ]
 
@@ -487,11 +487,11 @@ async def extended_numbers_cross_2_to_the_32_both_ways(slot: Slot) -> None:
 async def two_copies_in_flight_leave_one_frame(slot: Slot) -> None:
     one = await peer(slot, 0, window=32, mode=Mode.TRANSPORT)
     frame = one.frame(bytes(4), 99, 40)
-    assert await slot.ends([slot.flight(frame) for _ in range(3)]) == ["protected", "ipsec_replay", "ipsec_replay"]
+    assert await slot.ends([slot.flight(frame) for _ in range(3)]) == ["secured", "ipsec_replay", "ipsec_replay"]
     assert slot.model.counters["replay_late"] >= 1
     # One that the window passes while it is in the engine.
     late = [one.frame(bytes(4), 99, number) for number in (100, 68, 69, 50)]
-    assert await slot.ends(map(slot.flight, late)) == ["protected", "ipsec_replay", "protected", "ipsec_replay"]
+    assert await slot.ends(map(slot.flight, late)) == ["secured", "ipsec_replay", "secured", "ipsec_replay"]
     for _ in range(40):
         numbers = [one.number + slot.rng.randrange(1, 6) for _ in range(6)]
         one.number += 3
@@ -560,9 +560,9 @@ async def an_sa_is_found_by_spi_destination_and_family(slot: Slot) -> None:
     # The lowest number wins; removed, the next one does.
     twin = replace(peers[-1].sa, key=slot.rng.randbytes(len(peers[-1].sa.key)))
     await slot.write(0, twin)
-    assert await slot.ends([slot.flight(Peer(twin, slot.rng).frame(bytes(9), 99))]) == ["protected"]
+    assert await slot.ends([slot.flight(Peer(twin, slot.rng).frame(bytes(9), 99))]) == ["secured"]
     await slot.driver.remove(0)
-    assert await slot.ends([slot.flight(peers[-1].frame(bytes(9), 99, 77))]) == ["protected"]
+    assert await slot.ends([slot.flight(peers[-1].frame(bytes(9), 99, 77))]) == ["secured"]
     await slot.check_state(0)
 
 
@@ -723,7 +723,7 @@ async def a_reset_in_mid_frame_leaves_nothing(slot: Slot) -> None:
         assert await slot.ends([slot.flight(one.frame(bytes(60), 99))]) == ["passed"]
         one = await peer(slot, 0, mode=Mode.TRANSPORT)
         slot.pause("none", "none")
-        assert await slot.ends([slot.flight(one.frame(bytes(60), 99))]) == ["protected"]
+        assert await slot.ends([slot.flight(one.frame(bytes(60), 99))]) == ["secured"]
         await slot.check()
 
 
@@ -776,12 +776,12 @@ async def faults_of_the_field_are_not_here(slot: Slot) -> None:
     IPv6 in UDP without a header left over; windows of 32, 64 and 128 with bad tags ahead."""
     first, second = await peer(slot, 0, mode=Mode.TRANSPORT), await peer(slot, 1, mode=Mode.TRANSPORT)
     flights = [slot.flight(one.frame(bytes(size), 99)) for size in (0, 1, 40, 7, 0) for one in (first, second)]
-    assert set(await slot.ends(flights)) == {"protected"}
+    assert set(await slot.ends(flights)) == {"secured"}
     tags = [await peer(slot, number, tag=tag, mode=Mode.TRANSPORT) for number, tag in enumerate((8, 12, 16))]
-    assert set(await slot.ends(slot.flight(one.frame(bytes(33), 99)) for one in tags)) == {"protected"}
+    assert set(await slot.ends(slot.flight(one.frame(bytes(33), 99)) for one in tags)) == {"secured"}
     six = await peer(slot, 0, ipv6=True, natt=Natt.YES, mode=Mode.TRANSPORT)
     flight = slot.flight(six.frame(datagram(b"in udp"), 17))
-    assert await slot.ends([flight]) == ["protected"]
+    assert await slot.ends([flight]) == ["secured"]
     assert flight.result is not None and flight.result.frame is not None
     assert flight.result.frame[54:] == datagram(b"in udp")
     for number, size in enumerate((32, 64, 128)):
@@ -792,7 +792,7 @@ async def faults_of_the_field_are_not_here(slot: Slot) -> None:
             spoilt(one.frame(b"ab", 99, 4997), -1),
         ]
         frames += list(arrivals(one, [5001 - size, 5000 - size, 4999 - size, 4997]))
-        want = ["protected", "ipsec_bad_tag", "ipsec_bad_tag", "protected", "ipsec_replay", "ipsec_replay", "protected"]
+        want = ["secured", "ipsec_bad_tag", "ipsec_bad_tag", "secured", "ipsec_replay", "ipsec_replay", "secured"]
         assert await slot.ends(map(slot.flight, frames)) == want
 
 
@@ -804,6 +804,6 @@ async def a_key_that_the_engine_has_not_is_no_key(slot: Slot) -> None:
     flights += [slot.flight(spoilt(one.frame(bytes(30), 99), -1)), slot.flight(one.frame(bytes(30), 99)[:-1])]
     found = await slot.ends(flights)
     if SM4:
-        assert found == ["protected"] * 3 + ["ipsec_bad_tag", "ipsec_truncated"]
+        assert found == ["secured"] * 3 + ["ipsec_bad_tag", "ipsec_truncated"]
     else:
         assert found == ["ipsec_cipher"] * 4 + ["ipsec_truncated"]

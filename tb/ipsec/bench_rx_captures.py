@@ -41,7 +41,7 @@ async def captures_of_peers_decrypt(slot: Slot) -> None:
         frames = [capture.batch.frame(at) for at in range(len(capture.batch))]
         esp = [described(frame).l4_kind == 5 for frame in frames]
         found = await slot.ends(map(slot.flight, frames))
-        assert found == ["protected" if is_esp else "passed" for is_esp in esp], path.name
+        assert found == ["secured" if is_esp else "passed" for is_esp in esp], path.name
         judged += sum(esp)
         await slot.check()
     assert judged, "no capture has ESP"
@@ -69,7 +69,7 @@ async def published_packets_of_dpdk_decrypt_to_the_published_packet(slot: Slot) 
             ),
         )
         flight = slot.flight(frame)
-        assert await slot.ends([flight]) == ["protected" if ours else "ipsec_cipher"]
+        assert await slot.ends([flight]) == ["secured" if ours else "ipsec_cipher"]
         if ours:
             assert flight.result is not None and flight.result.frame is not None
             assert flight.result.frame[14:] == bytes.fromhex(vector["plain_ip"])

@@ -60,7 +60,7 @@ async def every_form_of_esp_is_put_on(slot: Slot) -> None:
             tail = slot.rng.randbytes(size % 5)
             flights.append(slot.flight(plain(slot.rng, family, size, tags=tags, tail=tail), at))
         if (number + 1) % slot.sas == 0 or number + 1 == len(forms):
-            assert set(await slot.ends(flights)) == {"protected"}
+            assert set(await slot.ends(flights)) == {"secured"}
             flights.clear()
 
 
@@ -73,7 +73,7 @@ async def packets_of_every_length_are_encrypted_whole(slot: Slot) -> None:
         flights.append(slot.flight(ethernet(ipv4(slot.rng.randbytes(size), 99)), 0))
         flights.append(slot.flight(plain(slot.rng, 4 + size % 2 * 2, size), 1))
         _seen_pads(-(size + 2) % 4)
-    assert set(await slot.ends(flights)) == {"protected"}
+    assert set(await slot.ends(flights)) == {"secured"}
 
 
 @test
@@ -84,7 +84,7 @@ async def long_packets_are_encrypted_whole(slot: Slot) -> None:
     sizes = [size for size in (1380, 1419, 1420, 1421, 1472, most - 1, most) if size <= most]
     flights = [slot.flight(plain(slot.rng, 4, size), number) for size in sizes for number in (0, 1)]
     for row in [flights] if HOLD >= 1024 else [[flight] for flight in flights]:
-        assert set(await slot.ends(row)) == {"protected"}
+        assert set(await slot.ends(row)) == {"secured"}
 
 
 @test
@@ -112,7 +112,7 @@ async def fields_of_an_outer_header_come_from_where_the_sa_says(slot: Slot) -> N
             for family, ecn in product((4, 6), range(4))
             for extra in (({"flags": 0, "ttl": 5}, {"flags": 0x4000}) if family == 4 else ({"hops": 7},))
         ]
-        assert set(await slot.ends(slot.flight(frame, at) for frame in frames)) == {"protected"}
+        assert set(await slot.ends(slot.flight(frame, at) for frame in frames)) == {"secured"}
 
 
 @test
@@ -131,7 +131,7 @@ async def esp_stands_behind_options_and_extension_headers(slot: Slot) -> None:
     frames.append(ethernet(ipv6(datagram(), 0, extensions=rest)))
     flights = [slot.flight(frame, at) for frame in frames for at in (0, 1, 2)]
     found = await slot.ends(flights)
-    assert set(found) == {"protected"}, found
+    assert set(found) == {"secured"}, found
 
 
 @test
@@ -146,14 +146,14 @@ async def a_tunnel_takes_what_transport_mode_refuses(slot: Slot) -> None:
         (ethernet(ipv4(datagram(), flags=0x2000)), "ipsec_fragment", "ipsec_fragment"),
         (ethernet(ipv4(bytes(20), flags=5)), "ipsec_fragment", "ipsec_fragment"),
         (ethernet(ipv4(ah + datagram(), 51)), "ipsec_policy", "ipsec_policy"),
-        (ethernet(ipv6(datagram(), 43, extensions=left)), "protected", "ipsec_policy"),
+        (ethernet(ipv6(datagram(), 43, extensions=left)), "secured", "ipsec_policy"),
         (ethernet(ipv4(b"\x50", 6)), "ipsec_policy", "ipsec_policy"),
-        (spoilt(ethernet(ipv4(datagram())), 24, 0x55), "protected", "protected"),
-        (ethernet(ipv4(datagram(), ttl=1, tos=3)), "protected", "protected"),
+        (spoilt(ethernet(ipv4(datagram())), 24, 0x55), "secured", "secured"),
+        (ethernet(ipv4(datagram(), ttl=1, tos=3)), "secured", "secured"),
     ]
     for frame, plainly, in_udp in rows:
         found = await slot.ends(slot.flight(frame, at) for at in (0, 1, 2))
-        assert found == ["protected", plainly, in_udp], (found, frame.hex())
+        assert found == ["secured", plainly, in_udp], (found, frame.hex())
 
 
 @test
@@ -170,7 +170,7 @@ async def metadata_of_an_encrypted_frame_are_a_parsers(slot: Slot) -> None:
     names += ["inner_src_port", "inner_dst_port", "inner_udp_length", "src_port", "dst_port"]
     wide = dict.fromkeys(names, 1)
     flights = [slot.flight(plain(slot.rng, family, 20), at, 0, **wide) for family in (4, 6) for at in (0, 1, 2)]
-    assert set(await slot.ends(flights)) == {"protected"}
+    assert set(await slot.ends(flights)) == {"secured"}
 
 
 # What passes, what ends
@@ -217,12 +217,12 @@ async def of_two_faults_the_first_in_order_decides(slot: Slot) -> None:
             fields: dict[str, int] = {}
             for name in row:
                 fields |= faults[name][1]
-            behind = {"ended": "ipsec_sequence", "used": "ipsec_lifetime", "good": "protected"}.get(sa_name, "")
+            behind = {"ended": "ipsec_sequence", "used": "ipsec_lifetime", "good": "secured"}.get(sa_name, "")
             expected = code or (faults[row[0]][0] if row else behind)
             flights.append(slot.flight(frame, at, 0, **fields))
             want.append(expected)
             _seen_pair("head")
-            if expected != "protected":
+            if expected != "secured":
                 flights.append(slot.flight(frame[:-9], at, 0, **fields))
                 want.append(expected)
                 _seen_pair("head_and_tail")
@@ -242,7 +242,7 @@ async def bad_frames_end_with_their_reason_and_short_ones_as_truncated(slot: Slo
     flights += [slot.flight(frame[:-cut], 0) for cut in (1, 2, 15, 16, 17, 60, 100)]
     flights += [slot.flight(frame, 0), slot.flight(frame, slot.sas - 1, bad=1), slot.flight(frame[:-1], 0, bad=1)]
     found = await slot.ends(flights)
-    assert found[3:11] == ["ipsec_truncated"] * 7 + ["protected"], found
+    assert found[3:11] == ["ipsec_truncated"] * 7 + ["secured"], found
     assert slot.model.counters["bad_in"] == 5
 
 
@@ -256,7 +256,7 @@ async def no_packet_is_longer_than_its_limits(slot: Slot) -> None:
             await slot.driver.put("max_packet", 352)
             slot.model.max_packet = 352
         flights = [slot.flight(plain(slot.rng, 4, size), number) for size in range(170, 300)]
-        assert set(await slot.ends(flights)) == {"protected", "ipsec_mtu"}
+        assert set(await slot.ends(flights)) == {"secured", "ipsec_mtu"}
     await slot.driver.put("max_packet", 0xFFFF)
     slot.model.max_packet = 0xFFFF
     if HOLD <= 256:
@@ -264,7 +264,7 @@ async def no_packet_is_longer_than_its_limits(slot: Slot) -> None:
         for back in range(80, 140):
             # One at a time: two of them don't fit, and the page's cycles are those of frames that find room.
             found |= set(await slot.ends([slot.flight(plain(slot.rng, 4, 16 * HOLD - back), 2)]))
-        assert found == {"protected", "ipsec_mtu"}
+        assert found == {"secured", "ipsec_mtu"}
 
 
 @test
@@ -273,7 +273,7 @@ async def numbers_end_and_no_nonce_comes_twice(slot: Slot) -> None:
     for number, (esn, start, good) in enumerate(rows):
         await put(slot, number % slot.sas, esn=esn, sequence=start, mode=Mode.TUNNEL)
         found = await slot.ends(slot.flight(plain(slot.rng, 4, 20), number % slot.sas) for _ in range(8))
-        assert found == ["protected"] * min(good, 8) + ["ipsec_sequence"] * (8 - min(good, 8))
+        assert found == ["secured"] * min(good, 8) + ["ipsec_sequence"] * (8 - min(good, 8))
         await slot.check()
         if good < 8:
             await slot.ends([slot.flight(plain(slot.rng, 4, 20), number % slot.sas)])
@@ -308,7 +308,7 @@ async def every_sa_has_its_own_key_and_numbers(slot: Slot) -> None:
         await put(slot, number, cipher=KNOWN[number % len(KNOWN)])
     order = list(range(slot.sas)) * 2
     slot.rng.shuffle(order)
-    assert set(await slot.ends(slot.flight(plain(slot.rng, 4, 10), at) for at in order)) == {"protected"}
+    assert set(await slot.ends(slot.flight(plain(slot.rng, 4, 10), at) for at in order)) == {"secured"}
 
 
 @test
@@ -459,7 +459,7 @@ async def a_reset_in_mid_frame_leaves_nothing(slot: Slot) -> None:
         assert await slot.ends([slot.flight(plain(slot.rng, 4, 60), 0)]) == ["ipsec_no_sa"]
         await put(slot, 0)
         slot.pause("none", "none")
-        assert await slot.ends([slot.flight(plain(slot.rng, 4, 60), 0)]) == ["protected"]
+        assert await slot.ends([slot.flight(plain(slot.rng, 4, 60), 0)]) == ["secured"]
         await slot.check()
 
 
@@ -470,7 +470,7 @@ async def frames_of_one_beat_stand_behind_any_others(slot: Slot) -> None:
     flights, want = [], []
     for size in range(48):
         flights += [slot.flight(plain(slot.rng, 4, size), 0), slot.flight(slot.rng.randbytes(1 + size % 16), 0)]
-        want += ["protected", "ipsec_policy"]
+        want += ["secured", "ipsec_policy"]
     assert await slot.ends(flights) == want
 
 
@@ -481,11 +481,11 @@ async def a_udp_checksum_of_0_is_written_as_ffff(slot: Slot) -> None:
     for mode, at in ((Mode.TRANSPORT, 60), (Mode.TUNNEL, 60)):
         one = await put(slot, 0, mode=mode, ipv6=True, natt=Natt.YES, src_port=1)
         flight = slot.flight(frame, 0)
-        assert await slot.ends([flight]) == ["protected"]
+        assert await slot.ends([flight]) == ["secured"]
         left = int.from_bytes(flight.out().data[at : at + 2], "big")
         await slot.write(0, replace(one, src_port=(1 + left - 1) % 0xFFFF + 1))
         flight = slot.flight(frame, 0)
-        assert await slot.ends([flight]) == ["protected"]
+        assert await slot.ends([flight]) == ["secured"]
         assert flight.out().data[at : at + 2] == b"\xff\xff"
 
 
@@ -494,7 +494,7 @@ async def long_frames_stand_behind_short_ones(slot: Slot) -> None:
     most = min(16 * HOLD // 4, 4154)
     await put(slot, 0, mode=Mode.TRANSPORT, ipv6=False, natt=Natt.NO, tag=16)
     sizes = [size for _ in range(4) for size in (20, 80, 20, most // 4, 20, 20, 80, 80, most)]
-    assert set(await slot.ends(slot.flight(plain(slot.rng, 4, size), 0) for size in sizes)) == {"protected"}
+    assert set(await slot.ends(slot.flight(plain(slot.rng, 4, size), 0) for size in sizes)) == {"secured"}
 
 
 # Time
@@ -553,7 +553,7 @@ async def faults_of_the_field_are_not_here(slot: Slot) -> None:
     flights = [slot.flight(ethernet(ipv4(datagram(bytes(size - 28)))), 1) for size in sizes]
     flights += [slot.flight(ethernet(ipv4(datagram(bytes(33)))), number) for number in (0, 1, 2)]
     found = await slot.ends(flights)
-    assert found == ["protected"] * len(flights), found
+    assert found == ["secured"] * len(flights), found
     for flight, size in zip(flights, sizes, strict=False):
         assert flight.result is not None and flight.result.frame is not None
         assert len(flight.result.frame) == 14 + 20 + 16 + size + -(size + 2) % 4 + 2 + 12
@@ -567,7 +567,7 @@ async def a_key_that_the_engine_has_not_is_no_key(slot: Slot) -> None:
     flights = [slot.flight(plain(slot.rng, 4, size), 0) for size in (0, 30, 100)]
     flights.append(slot.flight(plain(slot.rng, 4, 30)[:-1], 0))
     found = await slot.ends(flights)
-    assert found == ["protected" if SM4 else "ipsec_cipher"] * 3 + ["ipsec_truncated"]
+    assert found == ["secured" if SM4 else "ipsec_cipher"] * 3 + ["ipsec_truncated"]
 
 
 @test
@@ -584,7 +584,7 @@ async def frames_for_others_to_decrypt(slot: Slot) -> None:
     for number, one in enumerate(ones):
         await slot.write(number, one)
         flights = [slot.flight(ethernet(inner(slot.rng, 4 + 2 * (size % 2), size)), number) for size in range(12)]
-        assert set(await slot.ends(flights)) == {"protected"}
+        assert set(await slot.ends(flights)) == {"secured"}
         for flight in flights:
             assert flight.result is not None and flight.result.frame is not None
             lines.append(f"{number} {flight.sent.data.hex()} {flight.out().data.hex()}")

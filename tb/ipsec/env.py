@@ -68,7 +68,7 @@ _TX_NAMES = ("no_sa", "cipher", "fragment", "policy", "truncated", "lifetime", "
 _TX_CODES = [f"ipsec_{name}" for name in _TX_NAMES]
 _CODES = {"rx": _RX_CODES, "tx": _TX_CODES}[_DIRECTION]
 _WAYS = ["passed", "left_no_sa", "left_cipher", "left_fragment"] if _DIRECTION == "rx" else ["passed"]
-_seen_end = cover.point(f"ipsec.{_DIRECTION}.end", [*_WAYS, "protected", "bad_in", *_CODES])
+_seen_end = cover.point(f"ipsec.{_DIRECTION}.end", [*_WAYS, "secured", "bad_in", *_CODES])
 _seen_form = cover.cross(
     f"ipsec.{_DIRECTION}.form",
     [f"{mode}_{natt}" for mode in ("transport", "tunnel") for natt in ("esp", "natt")],
@@ -79,9 +79,7 @@ _seen_cipher = cover.cross(f"ipsec.{_DIRECTION}.cipher", [c.name for c in Cipher
 _seen_change = cover.cross(f"ipsec.{_DIRECTION}.engine", ["AES", "SM4"], ["AES", "SM4"])
 # ESP is a multiple of 4 bytes, and an Ethernet header with its tags 2 more.
 _seen_tail = cover.point(f"ipsec.{_DIRECTION}.tail", list(range(1, 17)) if _DIRECTION == "rx" else [2, 6, 10, 14])
-_seen_behind = cover.cross(
-    f"ipsec.{_DIRECTION}.behind", ["passed", "protected", "ended"], ["passed", "protected", "ended"]
-)
+_seen_behind = cover.cross(f"ipsec.{_DIRECTION}.behind", ["passed", "secured", "ended"], ["passed", "secured", "ended"])
 _seen_esn = cover.point(f"ipsec.{_DIRECTION}.esn", ["32", "64"])
 _pauses = cover.cross(f"ipsec.{_DIRECTION}.pauses", list(PAUSES), list(PAUSES))
 
@@ -201,12 +199,12 @@ class Coverage(uvm_subscriber):
             _seen_end(left)
             kind = "passed"
         else:
-            _seen_end("protected")
-            kind = "protected"
+            _seen_end("secured")
+            kind = "secured"
         if self._before:
             _seen_behind(self._before, kind)
         self._before = kind
-        if kind != "protected" or state is None:
+        if kind != "secured" or state is None:
             return
         sa, out = state.sa, unpack(pack(flight.meta | dict(result.meta)))
         family = "ipv6" if flight.given.l3_kind == 2 else "ipv4"
@@ -418,7 +416,7 @@ class Slot(uvm_env):
         await self.driver.write(number, sa)
 
     async def ends(self, flights: Iterable[Flight]) -> list[str]:
-        """Play frames; how each of them ended: a code's name, ``passed``, ``protected``."""
+        """Play frames; how each of them ended: a code's name, ``passed``, ``secured``."""
         flights = list(flights)
         await self.play(flights)
         found = []
@@ -428,7 +426,7 @@ class Slot(uvm_env):
             if result.frame is None:
                 found.append(Code(result.code).name.lower())
             else:
-                found.append("protected" if result.meta else "passed")
+                found.append("secured" if result.meta else "passed")
         return found
 
 

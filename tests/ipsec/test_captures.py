@@ -158,7 +158,7 @@ def test_every_frame_of_a_peer_decrypts_to_what_cryptography_says(name, material
         seen[given.spi] += 1
         highs[given.spi].add(peer.high)
     assert len(seen) == len(keys), "an SA of the capture has no frame"
-    assert rx.counters["protected"] == sum(seen.values()) and rx.counters["frames"] == len(frames)
+    assert rx.counters["secured"] == sum(seen.values()) and rx.counters["frames"] == len(frames)
     if "wrap" in name:
         assert all(found == {0, 1} for found in highs.values()), "the capture doesn't cross 2^32"
 

@@ -115,7 +115,7 @@ def test_port_4500_has_three_kinds_of_datagrams():
     frames = [ethernet(ipv4(payload)) for payload in kinds]
     results = [rx.decap(frame, described(frame)) for frame in frames]
     assert [result.frame for result in results] == [frames[0], frames[1], ethernet(ipv4(datagram()))]
-    assert (rx.counters["passed"], rx.counters["protected"]) == (2, 1)
+    assert (rx.counters["passed"], rx.counters["secured"]) == (2, 1)
 
 
 def test_frames_of_two_sas_in_flight_do_not_mix():

@@ -330,7 +330,7 @@ def test_a_capture_decrypts_with_a_table_in_wiresharks_form(name, material, tmp_
     given_fields = [described(frame) for frame in frames]
     codes = {rx.decap(frame, fields).code for frame, fields in zip(frames, given_fields, strict=True)}
     assert codes == {Code.NONE}
-    assert rx.counters["protected"] == sum(fields.l4_kind == 5 for fields in given_fields) > 0
+    assert rx.counters["secured"] == sum(fields.l4_kind == 5 for fields in given_fields) > 0
 
 
 def test_tshark_takes_the_table_that_is_read_here(tshark, tmp_path, material):

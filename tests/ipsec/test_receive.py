@@ -97,7 +97,7 @@ def test_transport_mode_leaves_the_packet_as_if_there_had_been_no_esp(version, n
     result = received(rx, frame)
     assert result.frame == ethernet(outer(version, datagram(), 17), tags)
     assert (result.meta, result.user) == ({"decrypted": 1, "sa": 5}, 0)
-    assert counted(rx) == {"frames": 1, "protected": 1, "protected_bytes": len(GOOD)}
+    assert counted(rx) == {"frames": 1, "secured": 1, "secured_bytes": len(GOOD)}
 
 
 @pytest.mark.parametrize("tags", [b"", VLAN, QINQ], ids=["untagged", "tagged", "twice tagged"])
@@ -193,7 +193,7 @@ def test_sm4_gcm_decrypts_in_the_same_form():
     [
         (in_udp(bytes(4) + b"an IKE message"), "passed"),
         (datagram(b"\xff", 4500, 4500), "passed"),
-        (in_udp(esp(GOOD)), "protected"),
+        (in_udp(esp(GOOD)), "secured"),
         (datagram(bytes(40), 4500, 4500), "passed"),
         (datagram(esp(GOOD), 4499, 4501), "passed"),
     ],
@@ -204,7 +204,7 @@ def test_esp_ike_and_keepalive_at_port_4500_are_told_apart(payload, counter):
     frame = ethernet(ipv4(payload))
     result = received(rx, frame)
     assert rx.counters[counter] == rx.counters["frames"] == 1
-    assert counter == "protected" or (result.frame == frame and not result.meta and result.user is None)
+    assert counter == "secured" or (result.frame == frame and not result.meta and result.user is None)
 
 
 LEAVES: dict[str, tuple[Callable[[], bytes], Sa, str, Code]] = {
@@ -423,8 +423,8 @@ def test_two_copies_in_flight_leave_one_frame():
     assert rx.finish(second).code == Code.IPSEC_REPLAY
     assert counted(rx) == {
         "frames": 2,
-        "protected": 1,
-        "protected_bytes": len(GOOD),
+        "secured": 1,
+        "secured_bytes": len(GOOD),
         "ipsec_replay": 1,
         "replay_late": 1,
     }

@@ -331,8 +331,8 @@ def test_lifetimes_report_once_and_count_what_the_cipher_works_on():
     assert state is not None and (state.packets, state.bytes) == (3, 3 * n)
     assert counted(tx) == {
         "frames": 5,
-        "protected": 3,
-        "protected_bytes": 3 * n,
+        "secured": 3,
+        "secured_bytes": 3 * n,
         "soft_reached": 1,
         "ipsec_lifetime": 2,
     }

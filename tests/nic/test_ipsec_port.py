@@ -78,7 +78,7 @@ def test_protected_frames_come_out_in_the_clear_in_their_order_between_others() 
         "ipsec_rx.frames": 12,
         "ipsec_rx.passed": 6,
         "ipsec_rx.protected": 6,
-        "ipsec_rx.protected_bytes": text,
+        "ipsec_rx.secured_bytes": text,
     }
     assert model.counters["parser_inner.frames"] == model.counters["parser_rx.frames"] == 12
     assert model.counters["rx_bytes_in"] == sum(map(len, frames))

@@ -40,7 +40,8 @@ INSTANCES = {
 
 
 def test_registers_of_nic_port_are_what_their_map_says(sim: str, simulate: Callable[..., Any]) -> None:
-    simulate(port_design("agents", **least(sim), MAC_EN=1), "tb.nic.bench_registers", sim=sim)
+    design = port_design("agents", **least(sim), MAC_EN=1, IPSEC_EN=1, IPSEC_SAS=8, IPSEC_SM4_EN=0)
+    simulate(design, "tb.nic.bench_registers", sim=sim)
 
 
 def test_every_instance_lies_where_the_architecture_says_and_begins_with_its_id() -> None:
