@@ -230,9 +230,9 @@ class Env(uvm_env):
         top.set_auto_predict()
 
 
-WRITABLE = 6 + 2 * 2 + 2 * 10
-"""Registers that the walk writes: of port and parsers, of each MAC, and what each ACL's commands need; of an array the
-first."""
+WRITABLE = 7 + 2 * 2 + 2 * 10 + 2 * 15
+"""Registers that the walk writes: of port and parsers, of each MAC, and what each ACL's and each IPsec slot's commands
+need; of an array the first."""
 
 
 @dataclass

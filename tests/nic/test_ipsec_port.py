@@ -77,7 +77,7 @@ def test_protected_frames_come_out_in_the_clear_in_their_order_between_others() 
     assert counters == {
         "ipsec_rx.frames": 12,
         "ipsec_rx.passed": 6,
-        "ipsec_rx.protected": 6,
+        "ipsec_rx.secured": 6,
         "ipsec_rx.secured_bytes": text,
     }
     assert model.counters["parser_inner.frames"] == model.counters["parser_rx.frames"] == 12
@@ -160,7 +160,7 @@ def test_scapy_decrypts_what_rules_protect_and_the_rest_leaves_in_the_clear(mark
             changed.tos, changed.chksum = mark << 2 | changed.tos & 3, None
             wanted = bytearray(raw(IP(raw(changed))))
         assert raw(theirs.decrypt(found)) == bytes(wanted)
-    assert model.counters["ipsec_tx.protected"] == model.counters["ipsec_tx.passed"] == len(packets)
+    assert model.counters["ipsec_tx.secured"] == model.counters["ipsec_tx.passed"] == len(packets)
     assert model.counters["tx_bytes_out"] == sum(map(len, out))
     assert NicPortModel(port(tx=(sent(),), acl_tx=rules)).check(batch, outcome) == []
 
@@ -203,7 +203,7 @@ def test_a_check_finds_a_byte_a_code_a_cycle_and_a_counter_that_differ() -> None
     assert "code" in found(code=np.array([Code.IPSEC_BAD_TAG, Code.DELIVERED], np.uint8))
     later = outcome.first_out + 1
     assert "first_out" in found(first_out=later, last_out=outcome.last_out + 1, latency_cycles=later - outcome.first_in)
-    for name in ("ipsec_rx.protected", "ipsec_rx.ipsec_replay", "parser_inner.frames"):
+    for name in ("ipsec_rx.secured", "ipsec_rx.ipsec_replay", "parser_inner.frames"):
         assert "counter" in found(counters=outcome.counters | {name: outcome.counters[name] + 1})
 
 
