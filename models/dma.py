@@ -324,7 +324,7 @@ class DmaModel:
         if request.len == 0:
             job.data_ended = True
             return job
-        if request.key == 0 and request.requester in self.config.physical:
+        if request.key == 0 and not request.remote and request.requester in self.config.physical:
             target: Target = Target.HOST
             pieces = Regions.physical(request.addr, request.len)
         else:

@@ -4,7 +4,7 @@
 // tags, the credits and the way out and in.
 //
 // Parameters: REQUESTERS (1 to 8), REGIONS (at most 256), PAGES (at most 32,768), BUFFER bytes of a requester's reads
-// (a power of two, at least 128), CPLH and CPLD, bounds of completions (0: none).
+// (a power of two, at least MRRS + 64), CPLH and CPLD, bounds of completions (0: none).
 
 `resetall
 `timescale 1ns / 1ps

@@ -183,7 +183,7 @@ always @(posedge clk) begin
                 fence_reg <= req_fence;
                 flush_reg <= req_flush;
                 ro_reg <= req_ro;
-                physical_reg <= physical && req_key == 32'd0;
+                physical_reg <= physical && !req_remote && req_key == 32'd0;
                 region_used_reg <= {24'd0, req_key[7:0]} < REGIONS && used_reg[req_key[NUMBER_W-1:0]];
                 state_reg <= REGION;
             end

@@ -12,6 +12,7 @@ from models.dma_region import Region, Regions, Right, Target
 from models.dma_split import SIZES
 from models.dma_tlp import Attr
 from tb.dma.completer import BAR, CODES, HOST, Lie, host_target
+from tb.dma.control import KEY, REMOVE_PAGE, REMOVE_REGION
 from tb.dma.env import CONFIG, PORTS, DmaEnv, test
 from tb.dma.layout import ALL, DEVICE, SINK, SOURCE, base_of, key_of, layout
 from tb.dma.wires import NS
@@ -425,6 +426,36 @@ async def without_a_timeout_nothing_ends_by_itself_and_a_broken_tag_rests_until_
 
 
 @test
+async def what_is_removed_is_no_region_and_no_page_until_it_is_written_again(env: DmaEnv) -> None:
+    await env.begin()
+    key, tables = key_of(0, SOURCE), env.regions
+    region = tables.regions[key & 0xFF]
+    page = region.first + 1
+    address = tables.pages[page]
+
+    async def told() -> list[Code]:
+        requests = [env.read(0, 0, 64), env.read(0, 4096, 64), env.read(1, 0, 64)]
+        await env.run(requests)
+        codes = {id(request): code for request, code in env.scoreboard.codes}
+        return [codes[id(request)] for request in requests]
+
+    assert await told() == [Code.OK] * 3
+    del tables.pages[page]
+    await env.control.command(REMOVE_PAGE, page)
+    assert await told() == [Code.OK, Code.NO_PAGE, Code.OK]
+    del tables.regions[key & 0xFF]
+    await env.control.write(KEY, key)
+    await env.control.command(REMOVE_REGION)
+    assert await told() == [Code.NO_REGION, Code.NO_REGION, Code.OK]
+    tables.regions[key & 0xFF] = region
+    await env.control.write_region(region)
+    assert await told() == [Code.OK, Code.NO_PAGE, Code.OK]
+    tables.pages[page] = address
+    await env.control.write_page(page, address)
+    assert await told() == [Code.OK] * 3
+
+
+@test
 async def a_physical_requester_asks_for_bus_addresses_with_key_0_alone(env: DmaEnv) -> None:
     await env.begin(replace(CONFIG, physical=frozenset({1})))
     cases = [
@@ -438,6 +469,9 @@ async def a_physical_requester_asks_for_bus_addresses_with_key_0_alone(env: DmaE
         (Code.OK, env.read(1, 0, 64)),
         (Code.NO_REGION, env.read(0, 0, 64, key=0, addr=0x4_1234_5678)),
         (Code.NO_REGION, env.read(1, 0, 64, key=1, addr=0x4_1234_5678)),
+        # A peer's key of 0 is no key: it would reach all of the host's memory.
+        (Code.NO_REGION, env.read(1, 0, 64, key=0, addr=0x4_1234_5678, remote=True)),
+        (Code.NO_REGION, env.write(1, 0, 64, key=0, addr=0x4_1234_5678, remote=True)),
     ]
     await env.run(request for _, request in cases)
     told = {id(request): code for request, code in env.scoreboard.codes}

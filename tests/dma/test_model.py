@@ -405,10 +405,14 @@ def test_a_physical_requester_asks_for_bus_addresses_and_needs_key_0(seed):
         read(0x5000, 100, key=0, id=1),
         read(0x5000, 100, key=5, requester=1, id=2),
         read((1 << 64) - 3, 4, key=0, requester=1, id=3),
+        read(0x5000, 100, key=0, requester=1, id=4, remote=True),
     ]
     done = run(config, mapped(BASES), seed, requests)
     assert done.frames[1][0] == done.memory.read(0x5000, 100)
-    assert done.codes == {1: [(0, 0), (2, Code.NO_REGION), (3, Code.BOUNDS)], 0: [(1, Code.NO_REGION)]}
+    assert done.codes == {
+        1: [(0, 0), (2, Code.NO_REGION), (3, Code.BOUNDS), (4, Code.NO_REGION)],
+        0: [(1, Code.NO_REGION)],
+    }
 
 
 @pytest.mark.parametrize("came", [1, 3, 4, 99, 127, 128, 129, 300])
