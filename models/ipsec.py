@@ -69,8 +69,7 @@ _NO_MORE: frozenset[str] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """What the block reads of a frame's metadata: names and values of models/meta.py, and three of the outer IP header
-    that docs/ipsec.md, Ports, adds: ``protocol_offset``, ``l3_payload_offset``, ``segments_left``."""
+    """What the block reads of a frame's metadata: names and values of models/meta.py."""
 
     parse_code: int = 0
     l3_kind: int = 0

@@ -63,7 +63,7 @@ PACES = {
     "ipsec_tx": Pace(5, 2, 2, 4, {AES: 25, SM4: 43, NO_KEY: 10}, 1, 2, 3),
 }
 EARLY = -4
-"""rx: from the end of the look-up to the first verdict that a frame's early check of the window doesn't see."""
+"""rx: from the end of the look-up to the last verdict that a frame's early check of the window sees."""
 
 
 class Kind(Enum):

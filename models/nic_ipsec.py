@@ -231,7 +231,7 @@ def _one(slot: Slot, come: Arrival, place: int) -> tuple[Result, _Work, int, int
     used = -1 if state is None else state.used
     result = slot.encap(frame, given, bad)
     transport = state is not None and state.sa.mode is Mode.TRANSPORT
-    at = given.l3_payload_offset if transport else given.l3_offset
+    at = BEAT_BYTES if not given.l3_kind else given.l3_payload_offset if transport else given.l3_offset
     there = max(1, blocks(len(frame) - at))
     if state is None or state.used == used:
         return result, _Work(Kind.ENDED, skipped=1 + there), given.acl_sa, 0

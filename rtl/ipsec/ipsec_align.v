@@ -1,7 +1,7 @@
 // ipsec_align: of a frame's beats the bytes from `offset` on, moved to lane 0.
 //
-// In each cycle with `take` a beat comes; offset stands still over a frame. Beats out (m_valid, no back-pressure): m_first is the
-// one that begins at `offset`, m_last the frame's last one. Each frame has one, also where it ends before `offset`; lanes behind
+// In each cycle with `take` a beat comes; offset stands still over a frame. Beats out (m_valid, no back-pressure): the first
+// one begins at `offset`, m_last is the frame's last one. Each frame has one, also where it ends before `offset`; lanes behind
 // the frame's end hold anything.
 //
 // A beat out comes in the cycle after the beat in that holds its last byte; what is left of a frame's last beat, and all of a frame

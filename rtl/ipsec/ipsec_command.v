@@ -2,7 +2,7 @@
 // Registers).
 //
 // A write of the register is answered (command_ack) when what it asks for is done; one that asks for nothing that there
-// is (another op, a number beyond the last) is answered three cycles later and changes nothing. A read gives what was
+// is (another op, a number beyond the last) is answered two cycles later and changes nothing. A read gives what was
 // written last.
 //
 // `write` and `remove` first take the SA out: a frame that asks in a later cycle than take_out finds none. Then they wait

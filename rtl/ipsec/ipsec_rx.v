@@ -80,6 +80,8 @@ end
 
 localparam SA_W = $clog2(SAS);
 localparam FRAMES = HOLD_BEATS / 4;
+// Frames that end give their place in ipsec_hold back before the feed has thrown their beats, 64 at most and one a frame.
+localparam JOBS = FRAMES < 128 ? 128 : FRAMES;
 localparam LEVEL_W = $clog2(HOLD_BEATS) + 1;
 localparam HOLD_WORD_W = 9 + 16 + 16 + 16 + 8 + 1 + 1 + 1 + 2 + 2 + 16 + SA_W;
 localparam TABLE_W = 16 + 32 + 6 + 2 + 2 + 1 + 2 + 2;
@@ -488,7 +490,7 @@ wire key_is_sm4 = form_cipher == 2'd2;
 wire key_is_256 = form_cipher == 2'd1;
 wire key_is_none = key_erase || form_cipher == 2'd3;
 
-ipsec_rx_feed #(.KEY_W(SA_W), .FRAMES(FRAMES)) feed_inst (
+ipsec_rx_feed #(.KEY_W(SA_W), .FRAMES(JOBS)) feed_inst (
     .clk(clk), .rst(rst), .room(feed_room), .s_valid(align_valid), .s_last(align_last), .s_data(align_data),
     .s_done(done_reg[1]),
     .job_valid(looked), .job_go(looked_go), .job_sa(looked_sa), .job_salt(sa_salt), .job_tag(looked_tag),

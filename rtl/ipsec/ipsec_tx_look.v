@@ -129,7 +129,7 @@ wire [17:0] text = {10'd0, l3_offset_reg} + {1'b0, l3_length_reg} - {9'd0, begin
 wire [1:0] pad = 2'd2 - text[1:0];
 
 // Without an SA or IP nobody wants its text; but beats are counted from here, and none begins a frame.
-assign text_at = kind_reg == 2'd0 ? 9'd16 : there ? begins : {1'b0, l3_offset_reg};
+assign text_at = kind_reg == 2'd0 ? 9'd16 : there && listed ? begins : {1'b0, l3_offset_reg};
 
 // f + 2 to f + 5: what was known of it in f + 1
 

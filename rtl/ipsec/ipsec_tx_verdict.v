@@ -71,7 +71,7 @@ wire [SLOT_W-1:0]  frame_slot;
 wire               stop_bad, stop_short, made_no_key;
 wire [15:0]        made_sum;
 wire [HELD_W-1:0]  frames_held, ends_held;
-wire [2:0]         made_held;
+wire [HELD_W-1:0]  made_held;
 
 wire of_engine = frame_code == 7'd0;
 wire take = frame_valid && stop_valid && (!of_engine || made_valid);
@@ -91,8 +91,8 @@ word_queue #(.WIDTH(9), .DEPTH(FRAMES)) ends (
     .valid(stop_valid), .read_data({stop_bad, stop_short, stop_reason}), .read(take), .held(ends_held)
 );
 
-// The frame in front is at the latest taken when the next one is made: its end has come long before.
-word_queue #(.WIDTH(17), .DEPTH(4), .BYPASS(1)) made (
+// Those behind frames that ended wait here while these are taken, one a cycle.
+word_queue #(.WIDTH(17), .DEPTH(FRAMES), .BYPASS(1)) made (
     .clk(clk), .rst(rst), .write(sealed_valid), .write_data({sealed_no_key, sealed_sum}),
     .valid(made_valid), .read_data({made_no_key, made_sum}), .read(take && of_engine), .held(made_held)
 );

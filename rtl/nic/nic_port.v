@@ -8,7 +8,8 @@
 //
 // Each name is a slot; one whose block is not there holds a nic_slot. Latency of an isolated frame of B beats without
 // gaps: rx B + 25 + L, tx B + 22 + L cycles, where the parser takes the frame's last beat L cycles late (docs/parser.md;
-// 1 where it is left out); 12 less where the ACL is left out; all of it between the streams of both edges (MAC_EN 0).
+// 1 where it is left out); 12 less where the ACL is left out; with IPSEC_EN
+// 1 + L more on rx and 2 on tx, of frames that pass it; all of it between the streams of both edges (MAC_EN 0).
 // Throughput: one beat a cycle, and at most one frame every four cycles.
 // docs/nic.md has the stages, the formulas under load and the registers.
 //
@@ -30,8 +31,9 @@
 //
 // Parameters: PORT_ID; RX_BUFFER_BEATS, TX_BUFFER_BEATS, BUFFER_FRAMES, powers of two: what rx_buffer and tx_sched hold;
 // MAC_EN, 1: the wire is XGMII, 0: it is s_axis_wire and m_axis_wire; PARSER_EN to ROCE_EN, 0 leaves a block out;
-// PARSE_BYTES, TUNNEL_EN: what both parsers read (docs/parser.md), the latter also whether both ACLs look up tunnels;
-// ACL_RULES, ACL_METERS, ACL_IPV6: what each ACL holds (docs/acl.md).
+// PARSE_BYTES, TUNNEL_EN: what all parsers read (docs/parser.md), the latter also whether both ACLs look up tunnels;
+// ACL_RULES, ACL_METERS, ACL_IPV6: what each ACL holds (docs/acl.md); IPSEC_SAS,
+// IPSEC_SM4_EN: what each slot of IPsec holds (docs/ipsec.md).
 
 `resetall
 `timescale 1ns / 1ps
