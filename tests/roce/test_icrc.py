@@ -25,6 +25,7 @@ from models.meta import Code
 from models.parser import ParserModel
 from models.roce_icrc import RESIDUE, SEED, Icrc, Verdict, icrc_of, in_lanes, packet_bounds
 from tb.replay.capture import read_capture
+from tests.roce.scapy_bth import bth_of
 
 NAMES = ("roce", "fragment", "l3_kind", "l3_offset", "l4_offset", "udp_length")
 CAPTURES = Path(__file__).parents[1] / "captures"
@@ -46,7 +47,7 @@ def verdicts(path: Path) -> list[Verdict]:
 
 def scapy_says(frame: bytes) -> bytes:
     """Scapy's own ICRC of a packet over IPv4 or IPv6 without extension headers."""
-    return Ether(frame)[BTH].compute_icrc(None)
+    return bytes(bth_of(frame).compute_icrc(None))
 
 
 @pytest.mark.parametrize("path", sorted(CAPTURES.glob("roce_*.pcap")), ids=lambda path: path.stem)

@@ -13,7 +13,6 @@ import random
 
 import pytest
 from scapy.contrib import roce as scapy_roce
-from scapy.layers.l2 import Ether
 
 from models.roce import Route, frame_of, packet_of
 from models.roce_packet import (
@@ -32,6 +31,7 @@ from models.roce_packet import (
     parse,
 )
 from tests.roce.captured import CAPTURES, seen
+from tests.roce.scapy_bth import bth_of
 
 ROUTES = [
     Route(dst_mac=b"\2\0\0\0\0\1", src_mac=b"\2\0\0\0\0\2", src=b"\xc0\0\2\1", dst=b"\xc0\0\2\2", port=50000),
@@ -110,7 +110,7 @@ def test_published_packets_are_built_again(material):
             continue
         frame = bytes.fromhex(one["frame"])
         _, packet = packet_of(frame)
-        bth = bytes(Ether(frame)[scapy_roce.BTH])
+        bth = bytes(bth_of(frame))
         assert packet == parse(bth[: len(build(packet))]), one["id"]
         assert (packet.opcode, packet.qpn, packet.psn) == (
             bth[0],
@@ -138,7 +138,7 @@ def test_scapy_reads_the_same_fields_and_says_the_same_icrc(route, seed):
         ):
             packet = of(code, rng.randbytes(length))
             frame = frame_of(route, packet)
-            read = Ether(frame)[scapy_roce.BTH]
+            read = bth_of(frame)
             assert (read.opcode, read.padcount, read.pkey) == (code, -length % 4, 0xFFFF)
             assert (read.dqpn, read.psn, read.ackreq) == (0x123456, 0xFEDCBA, 1)
             assert read.compute_icrc(None) == frame[-4:]
