@@ -103,7 +103,7 @@ assign cmd_done = done_reg;
 assign cmd_frames = found_reg[63:0];
 assign cmd_bytes = found_reg[127:64];
 
-acl_queue #(.WIDTH(FRAME_W), .DEPTH(8)) frames_inst (
+word_queue #(.WIDTH(FRAME_W), .DEPTH(8)) frames_inst (
     .clk(clk), .rst(rst), .write(s_valid), .write_data({s_set, s_hit, s_rule, s_bytes, s_bad, s_events}),
     .valid(frame_valid),
     .read_data({frame_set, frame_hit, frame_rule, frame_bytes, frame_bad, frame_events}),

@@ -162,7 +162,7 @@ generate
     end
 endgenerate
 
-acl_queue #(
+word_queue #(
     .WIDTH(ENTRY_W),
     .DEPTH(DEPTH),
     .BYPASS(1)

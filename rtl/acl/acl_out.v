@@ -94,7 +94,7 @@ wire mirror_on = first_reg ? next_mirror_on : mirror_on_reg;
 assign s_axis_tready = load;
 assign starved = first_reg && waiting == 9'd0;
 
-acl_queue #(.WIDTH(VERDICT_W), .DEPTH(DEPTH), .BYPASS(1)) verdicts_inst (
+word_queue #(.WIDTH(VERDICT_W), .DEPTH(DEPTH), .BYPASS(1)) verdicts_inst (
     .clk(clk), .rst(rst), .write(v_valid),
     .write_data({
         v_rule, v_code, v_queue_on, v_queue, v_mirror_on, v_mirror, v_redirect, v_priority_on, v_priority, v_mark_on,

@@ -107,12 +107,12 @@ wire end_bad;
 wire turn;
 wire end_read;
 
-acl_queue #(.WIDTH(64), .DEPTH(DEPTH)) times_inst (
+word_queue #(.WIDTH(64), .DEPTH(DEPTH)) times_inst (
     .clk(clk), .rst(rst), .write(beat_first), .write_data(beat_timestamp),
     .valid(times_valid), .read_data(time_head), .read(turn), .held(times_held)
 );
 
-acl_queue #(.WIDTH(17), .DEPTH(DEPTH)) ends_inst (
+word_queue #(.WIDTH(17), .DEPTH(DEPTH)) ends_inst (
     .clk(clk), .rst(rst), .write(beat_last), .write_data({beat_bad, beat_bytes}),
     .valid(ends_valid), .read_data({end_bad, end_bytes}), .read(end_read), .held(ends_held)
 );
@@ -167,7 +167,7 @@ wire [60:0] pend_action;
 
 assign v_valid = pend_valid && (!pend_metered || metered_reg[6]);
 
-acl_queue #(.WIDTH(PEND_W), .DEPTH(4), .BYPASS(1)) pend_inst (
+word_queue #(.WIDTH(PEND_W), .DEPTH(4), .BYPASS(1)) pend_inst (
     .clk(clk), .rst(rst), .write(turn),
     .write_data({metered, ask_valid, full, !ends_valid, end_bytes, end_bad, s_set, s_hit, s_rule, s_action}),
     .valid(pend_valid),

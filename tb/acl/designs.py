@@ -34,7 +34,8 @@ def slot_design(
 ) -> Design:
     """``acl``, the slot; tunnel: frames with a tunnel are looked up twice."""
     own = sorted((ROOT / "rtl" / "acl").glob("*.v"), key=lambda path: (path.stem == "acl", path.stem))
-    shared = (ROOT / "rtl" / "lib" / "axis_fifo.v", ROOT / "rtl" / "nic" / "nic_beat_bytes.v")
+    lib = (ROOT / "rtl" / "lib" / f"{name}.v" for name in ("axis_fifo", "word_queue"))
+    shared = (*lib, ROOT / "rtl" / "nic" / "nic_beat_bytes.v")
     parameters = {
         "RULES": rules,
         "METERS": meters,
